@@ -37,32 +37,44 @@ bool is_from_zero(double value) { return std::isfinite(value) && value >= 0; }
 
 // Throws Error for a row of an evaluation that the run cannot have.
 void check_row(const RunConfig& config, const Task* task, const EvaluationRow& row) {
-  if (!row.encoding_settings.empty()) with_evaluation_settings(config, row.encoding_settings);
+  if (!row.encoding_settings.empty()) {
+    const RunConfig measured = with_evaluation_settings(config, row.encoding_settings);
+    if (evaluation_settings(measured) != row.encoding_settings || measured.encoding.idle_setting()) {
+      throw Error(
+          fmt::format("encoding_settings {} at length {}; allowed: settings off their defaults that "
+                      "have an effect",
+                      evaluation_settings_text(row.encoding_settings), row.length));
+    }
+  }
   if (row.samples < 1 || row.samples % kEvaluationBatch != 0) {
     throw Error(fmt::format("{} samples at length {}; allowed: multiples of {}", row.samples, row.length,
                             kEvaluationBatch));
   }
-  // That of a model outside che is not known; one of che has none where its logits are not finite.
-  if (!std::isnan(row.loss) && !(row.loss > -kLossTolerance && std::isfinite(row.loss))) {
-    throw Error(
-        fmt::format("the loss {} at length {}; allowed: a finite number from 0 on", row.loss, row.length));
+  // One of che has none where its logits are not finite, and an infinite one where a probability is 0.
+  if (!std::isnan(row.loss) && !(row.loss > -kLossTolerance)) {
+    throw Error(fmt::format("the loss {} at length {}; allowed: a number from 0 on", row.loss, row.length));
+  }
+  if (config.is_foreign() && !config.has_text() && !std::isnan(row.loss)) {
+    throw Error(fmt::format("the loss {} at length {}; allowed: nan, as predictions on a task have none",
+                            row.loss, row.length));
   }
   if (!row.windows.empty()) {
     double sum = 0;
     for (const WindowLoss& one : row.windows) sum += one.loss;
     const double mean = sum / static_cast<double>(row.windows.size());
-    const bool agrees = std::isnan(mean)
-                            ? std::isnan(row.loss)
-                            : std::abs(mean - row.loss) <= kLossTolerance * std::max(1.0, std::abs(mean));
+    const bool agrees =
+        std::isnan(mean)
+            ? std::isnan(row.loss)
+            : mean == row.loss || std::abs(mean - row.loss) <= kLossTolerance * std::max(1.0, std::abs(mean));
     if (!agrees || !std::cmp_equal(row.windows.size(), row.samples)) {
       throw Error(fmt::format("{} samples with the mean loss {} at length {}, and windows.csv has {} with {}",
                               row.samples, row.loss, row.length, row.windows.size(), mean));
     }
   }
   for (const PositionLoss& one : row.positions) {
-    if (std::isnan(one.loss) || is_from_zero(one.loss)) continue;
-    throw Error(fmt::format("the loss {} at position {} of length {}; allowed: a finite number from 0 on",
-                            one.loss, one.first, row.length));
+    if (std::isnan(one.loss) || one.loss >= 0) continue;
+    throw Error(fmt::format("the loss {} at position {} of length {}; allowed: a number from 0 on", one.loss,
+                            one.first, row.length));
   }
   if (task == nullptr) return;
   check_length(*task, row.length);

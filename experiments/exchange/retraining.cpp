@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <set>
 #include <sstream>
 #include <system_error>
 #include <utility>
@@ -42,22 +43,25 @@ std::string obstacle(const BundledRun& run) {
   return "";
 }
 
+// Whether two numbers are equal, or both none.
+bool is_equal(double one, double other) { return one == other || (std::isnan(one) && std::isnan(other)); }
+
 bool is_same(const MetricsRow& one, const MetricsRow& other) {
   return one.step == other.step && one.loss == other.loss && one.accuracy == other.accuracy &&
          one.gradient_norm == other.gradient_norm && one.validation_loss == other.validation_loss;
 }
 
 bool is_same_window(const WindowLoss& one, const WindowLoss& other) {
-  return one.window == other.window && one.loss == other.loss;
+  return one.window == other.window && is_equal(one.loss, other.loss);
 }
 
 bool is_same_position(const PositionLoss& one, const PositionLoss& other) {
-  return one.first == other.first && one.loss == other.loss;
+  return one.first == other.first && is_equal(one.loss, other.loss);
 }
 
 // A bundle may lack standard errors, windows and positions.
 bool is_same_row(const EvaluationRow& published, const EvaluationRow& again) {
-  return published.accuracy == again.accuracy && published.loss == again.loss &&
+  return published.accuracy == again.accuracy && is_equal(published.loss, again.loss) &&
          (!published.accuracy_se || published.accuracy_se == again.accuracy_se) &&
          (published.windows.empty() ||
           std::ranges::equal(published.windows, again.windows, is_same_window)) &&
@@ -65,10 +69,10 @@ bool is_same_row(const EvaluationRow& published, const EvaluationRow& again) {
           std::ranges::equal(published.positions, again.positions, is_same_position));
 }
 
-// How far two numbers are apart. Two that are none are equal, and one alone is infinitely far.
+// How far two numbers are apart. One alone that is none is infinitely far.
 double distance(double one, double other) {
-  if (std::isnan(one) != std::isnan(other)) return HUGE_VAL;
-  return std::isnan(one) ? 0 : std::abs(one - other);
+  if (is_equal(one, other)) return 0;
+  return std::isnan(one) || std::isnan(other) ? HUGE_VAL : std::abs(one - other);
 }
 
 // The mean distance of the losses of windows or positions, infinite where their places differ.
@@ -90,7 +94,21 @@ double row_distance(const EvaluationRow& published, const EvaluationRow& again, 
                    mean_distance(published.positions, again.positions, &PositionLoss::first)});
 }
 
-bool is_validated(const MetricsRow& row) { return row.validation_loss.has_value(); }
+// Takes the validation losses from `rows` that stand at steps where `others` have none. Returns how many.
+std::size_t drop_validation_at_other_steps(std::vector<MetricsRow>& rows,
+                                           const std::vector<MetricsRow>& others) {
+  std::set<std::int64_t> steps;
+  for (const MetricsRow& row : others) {
+    if (row.validation_loss) steps.insert(row.step);
+  }
+  std::size_t dropped = 0;
+  for (MetricsRow& row : rows) {
+    if (!row.validation_loss || steps.contains(row.step)) continue;
+    row.validation_loss.reset();
+    ++dropped;
+  }
+  return dropped;
+}
 
 // Takes what only one side has measured from `published` and `again`: losses of a text by position and of
 // validation, which a config can ask for later, or no more. Returns what the bundle has alone, in words;
@@ -105,12 +123,8 @@ std::string drop_unpaired(BundledRun& published, std::vector<MetricsRow>& again)
     row.positions.clear();
     dropped = {"losses by position"};
   }
-  const bool has_validation = std::ranges::any_of(published.metrics, is_validated);
-  if (has_validation != std::ranges::any_of(again, is_validated)) {
-    if (has_validation) dropped.push_back("validation losses");
-    for (MetricsRow& row : published.metrics) row.validation_loss.reset();
-    for (MetricsRow& row : again) row.validation_loss.reset();
-  }
+  if (drop_validation_at_other_steps(published.metrics, again) > 0) dropped.push_back("validation losses");
+  drop_validation_at_other_steps(again, published.metrics);
   if (dropped.empty()) return "";
   return fmt::format("; {} are not compared, as the config does not ask for them",
                      fmt::join(dropped, " and "));

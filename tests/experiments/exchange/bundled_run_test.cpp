@@ -43,7 +43,7 @@ TEST_F(BundledRuns, HasNoFinishedRunAtAnotherStep) {
 // Rows with a right checksum that `che run` does not write.
 TEST_F(BundledRuns, HasNoRowsThatNoRunCanHave) {
   const RunFolder run =
-      store_run(experiment(), made_up_config("even_pairs", "none"), RunState::kFinished, 0.5);
+      store_run(experiment(), made_up_config("even_pairs", "rope"), RunState::kFinished, 0.5);
   const std::vector<EvaluationRow> good = run.evaluation();
   const auto refused = [&](const std::function<void(EvaluationRow&)>& change, const std::string& part) {
     std::vector<EvaluationRow> rows = good;
@@ -55,11 +55,22 @@ TEST_F(BundledRuns, HasNoRowsThatNoRunCanHave) {
   const double infinity = std::numeric_limits<double>::infinity();
   refused([](EvaluationRow& row) { row.samples = 0; }, "0 samples at length 41; allowed: multiples of 64");
   refused([](EvaluationRow& row) { row.samples = 65; }, "65 samples at length 41; allowed: multiples of 64");
-  refused([&](EvaluationRow& row) { row.loss = infinity; }, "the loss inf at length 41; allowed: a finite");
+  refused([&](EvaluationRow& row) { row.loss = -infinity; }, "the loss -inf at length 41; allowed: a number");
   refused([](EvaluationRow& row) { row.loss = -1; }, "the loss -1 at length 41");
   refused([](EvaluationRow& row) { row.length = 0; }, "even_pairs: length 0 is out of range");
   refused([](EvaluationRow& row) { row.accuracy = 0.4005; },
           "64 samples of one symbol cannot have the accuracy 0.4005 at length 41");
+  // A setting at its default would count the row in a column of its own.
+  refused(
+      [](EvaluationRow& row) {
+        row.encoding_settings = {{"scaling", "none"}};
+      },
+      "encoding_settings scaling=none at length 41; allowed: settings off their defaults");
+  std::vector<EvaluationRow> unbounded = good;
+  unbounded.front().loss = infinity;  // A probability of 0.
+  run.write_evaluation(unbounded);
+  EXPECT_EQ("(no error)",
+            message_of([&] { write_bundle(experiment(), scratch_.path() / "made_up.tar.zst"); }));
   run.write_evaluation(good);
   const std::vector<MetricsRow> steps = run.metrics();
   const auto refused_step = [&](const std::function<void(MetricsRow&)>& change, const std::string& part) {

@@ -162,6 +162,9 @@ TEST_F(RetrainedRun, ComparesEachNumberThatTheBundleHas) {
   };
   published_.metrics[0].validation_loss = 0.5;
   expect_forgery(Agreement::kWithinTolerance);
+  published_.evaluation[0].loss = again_.evaluation[0].loss = std::numeric_limits<double>::quiet_NaN();
+  expect_forgery(Agreement::kEqual);
+  again_.evaluation = honest.evaluation;
   published_.evaluation[0].accuracy_se = 0.125;
   expect_forgery(Agreement::kWithinTolerance);
   published_.at_steps[1] = published_.evaluation;
@@ -208,6 +211,14 @@ TEST_F(RetrainedText, IsHeldToWhatItsConfigAsksFor) {
   again_.evaluation[0].loss += 0.5;
   EXPECT_EQ(Agreement::kDifferent, compare().agreement);
   expect_contains(compare().text, {"losses by position and validation losses are not compared"});
+}
+
+TEST_F(RetrainedText, MayHaveBeenValidatedAtOtherSteps) {
+  published_.metrics.front().validation_loss = 0.75;
+  EXPECT_EQ(Agreement::kEqual, compare().agreement);
+  expect_contains(compare().text, {"; validation losses are not compared"});
+  published_.metrics.back().validation_loss = 0.25;
+  EXPECT_NE(Agreement::kEqual, compare().agreement);
 }
 
 TEST_F(RetrainedText, MayHaveBeenMeasuredBeforeItsConfigAskedForMore) {
