@@ -19,12 +19,13 @@ std::vector<CurvePoint> grouped(const std::vector<CurvePoint>& points) {
   for (std::size_t first = 0; first < points.size(); first += group) {
     const std::size_t end = std::min(first + group, points.size());
     const auto count = static_cast<double>(end - first);
-    CurvePoint& mean = result.emplace_back();
+    CurvePoint& mean = result.emplace_back(CurvePoint{.runs = points[first].runs});
     for (std::size_t i = first; i < end; ++i) {
       mean.x += points[i].x / count;
       mean.y += points[i].y / count;
       mean.low += points[i].low / count;
       mean.high += points[i].high / count;
+      mean.runs = std::min(mean.runs, points[i].runs);
     }
   }
   return result;
@@ -47,8 +48,8 @@ std::vector<const TableRun*> runs_of_curve(const ResultTable& table, const Table
   return runs;
 }
 
-Curve curve_of(const ResultTable& table, const TableCell& cell, Aggregate aggregate,
-               const Measurements& measurements) {
+std::vector<CurvePoint> curve_of(const ResultTable& table, const TableCell& cell, Aggregate aggregate,
+                                 const Measurements& measurements) {
   const bool follows_best = aggregate == Aggregate::kMax;
   std::vector<const TableRun*> runs = runs_of_curve(table, cell, aggregate);
   if (follows_best && (runs.empty() || measurements(*runs.front()).empty())) return {};
@@ -67,9 +68,10 @@ Curve curve_of(const ResultTable& table, const TableCell& cell, Aggregate aggreg
     points.push_back({.x = x,
                       .y = aggregate_of(ys, follows_best ? Aggregate::kMean : aggregate),
                       .low = *low,
-                      .high = *high});
+                      .high = *high,
+                      .runs = ys.size()});
   }
-  return {.points = grouped(points), .runs = runs.size()};
+  return grouped(points);
 }
 
 }  // namespace che

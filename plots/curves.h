@@ -9,17 +9,13 @@
 
 namespace che {
 
-// A point of a curve: what stands for the runs, and the lowest and the highest of them.
+// A point of a curve, which is several runs as one line of a figure: what stands for the runs, the lowest and
+// the highest of them, and how many have the measurement.
 struct CurvePoint {
   double x = 0;
   double y = 0;
   double low = 0;
   double high = 0;
-};
-
-// Several runs as one line of a figure.
-struct Curve {
-  std::vector<CurvePoint> points;
   std::size_t runs = 0;
 };
 
@@ -33,8 +29,8 @@ std::vector<const TableRun*> runs_of_curve(const ResultTable& table, const Table
 
 // The curve of these runs. With kMax a point is the mean of those that have the measurement, where the best
 // run has it. Otherwise it is `aggregate` of all, and measurements that not all have are left out. More than
-// 100 points are averaged in groups of neighbours.
-Curve curve_of(const ResultTable& table, const TableCell& cell, Aggregate aggregate,
-               const Measurements& measurements);
+// 100 points are averaged in groups of neighbours, which have the runs of the point with the fewest.
+std::vector<CurvePoint> curve_of(const ResultTable& table, const TableCell& cell, Aggregate aggregate,
+                                 const Measurements& measurements);
 
 }  // namespace che

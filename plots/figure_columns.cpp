@@ -25,17 +25,18 @@ FigureColumns::FigureColumns(const ResultTable& table) {
     if (paths.size() > 1) ambiguous_.insert(paths.begin(), paths.end());
   }
   for (const TableRun& run : table.runs) {
-    if (values_.contains(run.encoding)) continue;
-    std::map<std::string, std::string>& values = values_[run.encoding];
+    Settings& values = values_[run.encoding][run.task];
+    if (!values.empty()) continue;
     for (const FieldRecord& field : list_fields(run.config)) values.emplace(field.path, field.value);
     if (values.contains("encoding.positions")) positioned_.insert(run.encoding.form);
   }
 }
 
-void FigureColumns::append(FigureRow& row, const EncodingLabel& label, const std::string& without) const {
+void FigureColumns::append(FigureRow& row, const TaskLabel& task, const EncodingLabel& label,
+                           const std::string& without) const {
   std::string text = label.form.text();
   std::optional<double> number;
-  const std::vector<SettingValue> settings = settings_of(label, without);
+  const std::vector<SettingValue> settings = settings_of(task, label, without);
   for (const SettingValue& setting : settings) {
     const std::string& path = setting.path;
     text += " " + (ambiguous_.contains(path) ? path : last_part(path)) + "=" + setting.value;
@@ -52,22 +53,21 @@ void FigureColumns::append(FigureRow& row, const EncodingLabel& label, const std
   row.push_back(table_value(number));
 }
 
-std::vector<SettingValue> FigureColumns::settings_of(const EncodingLabel& label,
+std::vector<SettingValue> FigureColumns::settings_of(const TaskLabel& task, const EncodingLabel& label,
                                                      const std::string& without) const {
-  const auto paths = paths_.find(label.form);
-  const auto values = values_.find(label);
-  if (paths == paths_.end() || values == values_.end()) return label.settings;
   std::vector<SettingValue> settings = label.settings;
+  const auto paths = paths_.find(label.form);
+  const auto of_label = values_.find(label);
+  if (paths == paths_.end() || of_label == values_.end()) return settings;
+  const auto of_cell = of_label->second.find(task);
+  if (of_cell == of_label->second.end()) return settings;
+  const Settings& values = of_cell->second;
   for (const std::string& path : paths->second) {
-    if (std::ranges::find(settings, path, &SettingValue::path) != settings.end()) continue;
-    for (const std::string& whole : {path, "encoding." + path}) {
-      const auto value = values->second.find(whole);
-      if (value != values->second.end()) settings.push_back({.path = path, .value = value->second});
-    }
+    const auto value = values.find(path);
+    if (value == values.end() || std::ranges::count(settings, path, &SettingValue::path) > 0) continue;
+    settings.push_back({.path = path, .value = value->second});
   }
-  std::erase_if(settings, [&](const SettingValue& setting) {
-    return setting.path == without || "encoding." + setting.path == without;
-  });
+  std::erase_if(settings, [&](const SettingValue& setting) { return setting.path == without; });
   std::ranges::sort(settings, {}, &SettingValue::path);
   return settings;
 }
@@ -82,7 +82,7 @@ DataTable empty_data(std::initializer_list<const char*> columns) {
 FigureRow begin_row(const TableRow& task, const EncodingLabel& encoding, const FigureColumns& columns,
                     const std::string& without) {
   FigureRow row = {std::string(level_name(task.level)), task.task.text()};
-  columns.append(row, encoding, without);
+  columns.append(row, task.task, encoding, without);
   return row;
 }
 

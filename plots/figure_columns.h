@@ -19,20 +19,24 @@ class FigureColumns {
  public:
   explicit FigureColumns(const ResultTable& table);
 
-  // Appends the values of kNames; `without` is a setting that the column does not name.
-  void append(FigureRow& row, const EncodingLabel& label, const std::string& without = "") const;
+  // Appends the values of kNames for a cell; `without` is a setting that the column does not name.
+  void append(FigureRow& row, const TaskLabel& task, const EncodingLabel& label,
+              const std::string& without = "") const;
 
   static constexpr std::array kNames = {"encoding", "label", "family", "positions", "dape", "value"};
 
  private:
-  // The settings in which columns of the label's form differ, with the defaults of this one.
-  std::vector<SettingValue> settings_of(const EncodingLabel& label, const std::string& without) const;
+  using Settings = std::map<std::string, std::string>;
+
+  // The settings in which columns of the label's form differ, with what runs of the cell have of them.
+  std::vector<SettingValue> settings_of(const TaskLabel& task, const EncodingLabel& label,
+                                        const std::string& without) const;
 
   std::map<EncodingForm, std::set<std::string>> paths_;  // The settings that a label of the form names.
   std::set<EncodingForm> positioned_;                    // Those that have positions.
   std::set<std::string> ambiguous_;                      // Paths that share their last part with another one.
-  std::map<EncodingLabel, std::map<std::string, std::string>>
-      values_;  // All settings of a run of the column.
+  // All settings of a run of a column, by task: defaults differ between tasks and texts.
+  std::map<EncodingLabel, std::map<TaskLabel, Settings>> values_;
 };
 
 // A table with the columns "level", "task", those of FigureColumns, then these.

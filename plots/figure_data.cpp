@@ -57,8 +57,7 @@ std::vector<const EncodingLabel*> by_score(const FigureSource& source, const Tab
 
 // Appends the curves of all cells; `add` is told the row's beginning with the cell's rank and the aggregate,
 // the cell, the curve and a point.
-using AddPoint =
-    std::function<void(Row, const TableRow&, const TableCell&, std::size_t runs, const CurvePoint&)>;
+using AddPoint = std::function<void(Row, const TableRow&, const TableCell&, const CurvePoint&)>;
 void append_curves(const FigureSource& source, Aggregate aggregate, const Measurements& measurements,
                    const AddPoint& add) {
   const FigureColumns columns(source.table);
@@ -66,11 +65,12 @@ void append_curves(const FigureSource& source, Aggregate aggregate, const Measur
     const std::vector<const EncodingLabel*> ranked = by_score(source, row);
     for (const EncodingLabel* encoding : scored_columns(source.table, row)) {
       const TableCell& cell = *source.table.cell(row.task, *encoding);
-      const Curve curve = curve_of(source.table, cell, aggregate, measurements);
       Row beginning = begin_row(row, *encoding, columns);
       beginning.emplace_back(std::ranges::find(ranked, encoding) - ranked.begin() + 1);
-      beginning.emplace_back(std::string(aggregate_name(aggregate)));
-      for (const CurvePoint& point : curve.points) add(beginning, row, cell, curve.runs, point);
+      beginning.emplace_back(std::string(aggregate_name(aggregate, row.metric)));
+      for (const CurvePoint& point : curve_of(source.table, cell, aggregate, measurements)) {
+        add(beginning, row, cell, point);
+      }
     }
   }
 }
@@ -91,10 +91,7 @@ std::vector<std::pair<std::string, std::string>> default_pairs(const ResultTable
   std::vector<std::pair<std::string, std::string>> pairs;
   for (const EncodingLabel& with : table.encodings) {
     if (!with.form.dape) continue;
-    EncodingLabel without = with;
-    without.form.dape = false;
-    std::erase_if(without.settings,
-                  [](const SettingValue& setting) { return setting.path.starts_with("dape."); });
+    EncodingLabel without = dape_host(with);
     for (const bool randomized : {with.form.randomized, true}) {
       without.form.randomized = randomized;
       const std::pair<std::string, std::string> pair = {with.text(), without.text()};
@@ -118,27 +115,26 @@ DataTable accuracy_data(const FigureSource& source) {
     }
     return measured;
   };
-  append_curves(
-      source, source.aggregate, by_length,
-      [&](Row row, const TableRow& task, const TableCell& cell, std::size_t runs, const CurvePoint& point) {
-        const TableRun& best = source.table.runs[cell.best];
-        std::optional<double> position;
-        if (task.baselines) {
-          for (const TrivialBaselines::AtLength& at : task.baselines->lengths) {
-            if (static_cast<double>(at.length) == point.x) position = at.position_only;
-          }
-        }
-        const auto length = [&](std::int64_t TrainingConfig::*bound) {
-          return best.config.is_foreign() ? TableValue() : TableValue(best.config.training.*bound);
-        };
-        add_row(
-            data, std::move(row),
-            {cell.scores->value(source.aggregate), floor_of(task),
-             yes_or_no(is_at_baseline(source.table, task)), point.x, count_value(runs), point.y, point.low,
-             point.high, table_value(training_accuracy(source, cell)), length(&TrainingConfig::first_length),
-             length(&TrainingConfig::last_length), best.scored_lengths.front(), best.scored_lengths.back(),
-             table_value(task.chance), table_value(position)});
-      });
+  append_curves(source, source.aggregate, by_length,
+                [&](Row row, const TableRow& task, const TableCell& cell, const CurvePoint& point) {
+                  const TableRun& best = source.table.runs[cell.best];
+                  std::optional<double> position;
+                  if (task.baselines) {
+                    for (const TrivialBaselines::AtLength& at : task.baselines->lengths) {
+                      if (static_cast<double>(at.length) == point.x) position = at.position_only;
+                    }
+                  }
+                  const auto length = [&](std::int64_t TrainingConfig::*bound) {
+                    return best.config.is_foreign() ? TableValue() : TableValue(best.config.training.*bound);
+                  };
+                  add_row(data, std::move(row),
+                          {cell.scores->value(source.aggregate), floor_of(task),
+                           yes_or_no(is_at_baseline(source.table, task)), point.x, count_value(point.runs),
+                           point.y, point.low, point.high, table_value(training_accuracy(source, cell)),
+                           length(&TrainingConfig::first_length), length(&TrainingConfig::last_length),
+                           best.scored_lengths.front(), best.scored_lengths.back(), table_value(task.chance),
+                           table_value(position)});
+                });
   return data;
 }
 
@@ -167,8 +163,8 @@ DataTable difference_data(const FigureSource& source) {
       if (task.seeds < 2 || !task.difference) continue;
       Row row = {std::string(level_name(task.level)), task.task.text(),
                  task.length ? TableValue(*task.length) : TableValue()};
-      columns.append(row, comparison->one);
-      columns.append(row, comparison->other);
+      columns.append(row, task.task, comparison->one);
+      columns.append(row, task.task, comparison->other);
       const std::optional<PaperValue>& one_paper = table.cell(task.task, comparison->one)->paper;
       const std::optional<PaperValue>& other_paper = table.cell(task.task, comparison->other)->paper;
       const bool has_paper = one_paper && other_paper && !task.length;
@@ -196,7 +192,7 @@ DataTable map_data(const FigureSource& source) {
       const TableCell& cell = *source.table.cell(row.task, *encoding);
       const bool has_paper = cell.paper && cell.paper->is_comparable;
       add_row(data, begin_row(row, *encoding, columns),
-              {std::string(aggregate_name(source.aggregate)), count_value(cell.finished.size()),
+              {std::string(aggregate_name(source.aggregate, row.metric)), count_value(cell.finished.size()),
                count_value(cell.missing.size()), cell.scores->value(source.aggregate),
                yes_or_no(!cell.did_not_train(source.aggregate)),
                has_paper ? TableValue(cell.paper->score) : TableValue(), floor_of(row),
@@ -238,11 +234,13 @@ DataTable perplexity_data(const FigureSource& source) {
       const auto [low, high] = std::ranges::minmax_element(scores);
       const RunConfig& config = source.table.runs[cell.finished.front()].config;
       // A panel shows all lengths of a corpus and a training length.
-      TableRow panel = row;
-      std::erase_if(panel.task.settings,
+      TaskLabel panel = row.task;
+      std::erase_if(panel.settings,
                     [](const SettingValue& setting) { return setting.path == "task.length"; });
-      add_row(data, begin_row(panel, *encoding, columns),
-              {std::string(aggregate_name(source.aggregate)), config.evaluation.lengths().front(),
+      Row beginning = begin_row(row, *encoding, columns);
+      beginning[1] = panel.text();
+      add_row(data, std::move(beginning),
+              {std::string(aggregate_name(source.aggregate, row.metric)), config.evaluation.lengths().front(),
                count_value(scores.size()), cell.scores->value(source.aggregate), *low, *high,
                config.training.last_length});
     }
@@ -262,13 +260,12 @@ DataTable position_data(const FigureSource& source) {
     }
     return measured;
   };
-  append_curves(
-      source, source.aggregate, by_position,
-      [&](Row row, const TableRow&, const TableCell& cell, std::size_t runs, const CurvePoint& point) {
-        const std::int64_t trained_to = source.table.runs[cell.best].config.training.last_length;
-        add_row(data, std::move(row),
-                {point.x, count_value(runs), point.y, point.low, point.high, trained_to});
-      });
+  append_curves(source, source.aggregate, by_position,
+                [&](Row row, const TableRow&, const TableCell& cell, const CurvePoint& point) {
+                  const std::int64_t trained_to = source.table.runs[cell.best].config.training.last_length;
+                  add_row(data, std::move(row),
+                          {point.x, count_value(point.runs), point.y, point.low, point.high, trained_to});
+                });
   return data;
 }
 
@@ -281,10 +278,11 @@ DataTable learning_data(const FigureSource& source) {
     }
     return measured;
   };
-  append_curves(source, Aggregate::kMedian, by_step,
-                [&](Row row, const TableRow&, const TableCell&, std::size_t runs, const CurvePoint& point) {
-                  add_row(data, std::move(row), {point.x, count_value(runs), point.y, point.low, point.high});
-                });
+  append_curves(
+      source, Aggregate::kMedian, by_step,
+      [&](Row row, const TableRow&, const TableCell&, const CurvePoint& point) {
+        add_row(data, std::move(row), {point.x, count_value(point.runs), point.y, point.low, point.high});
+      });
   return data;
 }
 
@@ -299,9 +297,9 @@ DataTable step_data(const FigureSource& source) {
   };
   append_curves(
       source, source.aggregate, by_step,
-      [&](Row row, const TableRow& task, const TableCell&, std::size_t runs, const CurvePoint& point) {
+      [&](Row row, const TableRow& task, const TableCell&, const CurvePoint& point) {
         add_row(data, std::move(row),
-                {point.x, count_value(runs), point.y, point.low, point.high, table_value(task.chance)});
+                {point.x, count_value(point.runs), point.y, point.low, point.high, table_value(task.chance)});
       });
   return data;
 }
@@ -320,14 +318,16 @@ DataTable effect_data(const FigureSource& source) {
         std::optional<double> without_dape;
         if (const auto task = effect.without_dape.find(row.task); task != effect.without_dape.end()) {
           const auto scores = task->second.find(label);
-          if (scores != task->second.end()) without_dape = aggregate_of(scores->second, source.aggregate);
+          if (scores != task->second.end()) {
+            without_dape = aggregate_of(scores->second, source.aggregate, row.metric);
+          }
         }
         for (const auto& [value, scores] : values) {
           const auto [low, high] = std::ranges::minmax_element(scores);
           add_row(data, begin_row(row, label, columns, effect.path),
-                  {effect.path, value, std::string(aggregate_name(source.aggregate)),
-                   count_value(scores.size()), aggregate_of(scores, source.aggregate), *low, *high,
-                   table_value(without_dape), floor_of(row)});
+                  {effect.path, value, std::string(aggregate_name(source.aggregate, row.metric)),
+                   count_value(scores.size()), aggregate_of(scores, source.aggregate, row.metric), *low,
+                   *high, table_value(without_dape), floor_of(row)});
         }
       }
     }

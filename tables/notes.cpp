@@ -271,26 +271,31 @@ void append_unequal_counts_note(std::vector<Note>& notes, const ResultTable& tab
   }
 }
 
-// Names the defaults of settings that some column names have and others lack.
+// Names what columns have whose names lack a setting that others name: its default, which can be another one
+// for texts than for tasks.
 void append_defaults_note(std::vector<Note>& notes, const ResultTable& table) {
   std::set<std::string> paths;
   for (const EncodingLabel& label : table.encodings) {
     for (const SettingValue& setting : label.settings) paths.insert(setting.path);
   }
+  std::map<std::string, std::map<bool, std::set<std::string>>> values;  // By path and whether on a text.
+  for (const TableRun& run : table.runs) {
+    for (const FieldRecord& field : list_fields(run.config)) {
+      // A model outside che has no settings of training.
+      if (!paths.contains(field.path) || (run.config.is_foreign() && !is_below(field.path, "evaluation")) ||
+          std::ranges::count(run.encoding.settings, field.path, &SettingValue::path) > 0) {
+        continue;
+      }
+      values[field.path][run.config.has_text()].insert(field.value);
+    }
+  }
   std::vector<std::string> defaults;
-  for (const FieldRecord& field : list_fields(RunConfig())) {
-    // A model outside che has no settings of training, and a recurrent machine no layers, nor defaults of
-    // them.
-    const auto has_default = [&](const EncodingLabel& label) {
-      const auto run = std::ranges::find(table.runs, label, &TableRun::encoding);
-      if (run == table.runs.end() || (label.form.foreign && !is_below(field.path, "evaluation")))
-        return false;
-      return std::ranges::any_of(list_fields(run->config), [&](const FieldRecord& own) {
-        return own.path == field.path && own.value == field.value;
-      });
-    };
-    if (paths.contains(field.path) && std::ranges::any_of(table.encodings, has_default)) {
-      defaults.push_back(fmt::format("{}={}", field.path, field.value));
+  for (const auto& [path, by_text] : values) {
+    const bool differ = by_text.size() == 2 && by_text.at(false) != by_text.at(true);
+    for (const auto& [has_text, of_both] : by_text) {
+      if (of_both.size() > 1 || (has_text && by_text.size() == 2 && !differ)) continue;
+      const char* const where = !differ ? "" : has_text ? " on texts" : " on tasks";
+      defaults.push_back(fmt::format("{}={}{}", path, *of_both.begin(), where));
     }
   }
   if (defaults.empty()) return;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <map>
 #include <set>
 #include <utility>
 
@@ -74,24 +75,26 @@ Note quoted_note(const ResultTable& table) {
                   fmt::join(sources, "; "))};
 }
 
-// Adds a column for every model that the folders quote, behind the measured ones.
+// Adds a column for every model that a folder quotes for a row, behind the measured ones.
 void append_quoted(PrintedTable& printed, const ResultTable& table) {
-  std::vector<std::string> models;
+  std::map<std::string, std::set<std::string>> entries;  // By model.
+  for (const QuotedScore& score : table.quoted) entries[score.model].insert(score.entry);
+  std::map<std::string, std::size_t> places;  // By title.
   for (const QuotedScore& score : table.quoted) {
-    if (std::ranges::count(models, score.model) == 0) models.push_back(score.model);
-  }
-  for (const std::string& model : models) {
-    printed.columns.push_back({.title = model + kQuotedSign});
-    for (std::size_t i = 0; i < table.rows.size(); ++i) {
-      const TableRow& row = table.rows[i];
-      const auto score = std::ranges::find_if(table.quoted, [&](const QuotedScore& one) {
-        return one.model == model && row.task == TaskLabel{one.task};
-      });
-      printed.rows[i].cells.push_back(
-          number_cell(score == table.quoted.end() ? std::nullopt : std::optional(score->score), row.metric));
+    const auto row = std::ranges::find(table.rows, TaskLabel{score.task}, &TableRow::task);
+    if (row == table.rows.end()) continue;
+    const bool is_one = entries[score.model].size() == 1;
+    const std::string title =
+        score.model + (is_one ? kQuotedSign : fmt::format(" (quoted in {})", score.entry));
+    const auto [place, is_new] = places.emplace(title, printed.columns.size());
+    if (is_new) {
+      printed.columns.push_back({.title = title});
+      for (PrintedRow& line : printed.rows) line.cells.push_back(number_cell(std::nullopt, row->metric));
     }
+    PrintedRow& line = printed.rows[static_cast<std::size_t>(row - table.rows.begin())];
+    line.cells[place->second] = number_cell(score.score, row->metric);
   }
-  if (!models.empty()) printed.notes.insert(printed.notes.begin() + 1, quoted_note(table));
+  if (!places.empty()) printed.notes.insert(printed.notes.begin() + 1, quoted_note(table));
 }
 
 PrintedTable print(const ResultTable& table, const ScoreTableOptions& options) {
@@ -164,9 +167,7 @@ DataTable data(const ResultTable& table, const ScoreTableOptions& options) {
         {"cell", cell.id},
         {"n", static_cast<std::int64_t>(cell.finished.size())},
         {"missing", static_cast<std::int64_t>(cell.missing.size())},
-        {"aggregate", options.aggregate == Aggregate::kMax && !row.metric.greater_is_better
-                          ? TableValue("min")
-                          : TableValue(std::string(aggregate_name(options.aggregate)))},
+        {"aggregate", std::string(aggregate_name(options.aggregate, row.metric))},
         {"score", number([&](const ScoreSummary& scores) { return scores.value(options.aggregate); })},
         {"spread", number([&](const ScoreSummary& scores) { return scores.spread(options.aggregate); })},
         {"max", number(&ScoreSummary::max)},

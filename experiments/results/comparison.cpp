@@ -310,6 +310,12 @@ Comparison compare_columns(const ResultTable& table, const EncodingLabel& first,
                       "it out with --skip task={}",
                       row.task.text(), row.task.name));
     }
+    if (rows == ComparisonRows::kLengths && row.level == Level::kText) {
+      throw Error(
+          fmt::format("--by-length: {} is a text, whose rows are of one length each; compare without it, or "
+                      "leave texts out with --skip text={}",
+                      row.task.text(), row.task.name));
+    }
     for (const auto length : lengths_of(table, *cell, *counterpart, rows)) {
       comparison.tasks.push_back(unit == ComparisonUnit::kWindow
                                      ? compare_windows(table, row, *cell, *counterpart, aggregate)

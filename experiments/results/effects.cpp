@@ -64,9 +64,7 @@ constexpr std::string_view kDapePrefix = "encoding.dape.";
 // Returns the scores of the encoding `label` without DAPE and its settings, at these repetitions.
 std::vector<double> scores_without_dape(const ResultTable& table, const TaskLabel& task, EncodingLabel label,
                                         const std::set<std::pair<Draw, double>>& repetitions) {
-  label.form.dape = false;
-  std::erase_if(label.settings,
-                [](const SettingValue& setting) { return setting.path.starts_with(kDapePrefix); });
+  label = dape_host(std::move(label));
   std::vector<double> scores;
   for (const TableRun& run : table.runs) {
     if (!run.score || run.task != task || run.encoding != label) continue;
@@ -76,6 +74,13 @@ std::vector<double> scores_without_dape(const ResultTable& table, const TaskLabe
 }
 
 }  // namespace
+
+EncodingLabel dape_host(EncodingLabel label) {
+  label.form.dape = false;
+  std::erase_if(label.settings,
+                [](const SettingValue& setting) { return setting.path.starts_with(kDapePrefix); });
+  return label;
+}
 
 std::vector<SettingEffect> setting_effects(const ResultTable& table) {
   std::map<std::string, std::map<TaskLabel, std::map<EncodingLabel, Replicates>>> replicates_of;  // By path.

@@ -24,6 +24,9 @@ struct SettingEffect {
   std::map<TaskLabel, std::map<EncodingLabel, std::vector<double>>> without_dape = {};
 };
 
+// Returns the column of the same encoding without DAPE and its settings.
+EncodingLabel dape_host(EncodingLabel label);
+
 // Returns every such number among the finished runs, by path.
 std::vector<SettingEffect> setting_effects(const ResultTable& table);
 

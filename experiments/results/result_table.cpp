@@ -87,7 +87,7 @@ std::vector<TableRun> make_runs(const RunFolder& folder, const StoredRun& stored
     runs.push_back(make_run(folder, config, stored, rules, judge));
   if (folder.config().has_text()) return runs;
   const bool is_finished = runs[0].damage.empty() && runs[0].status.state == RunState::kFinished;
-  if (rules.score_lengths && is_finished && !runs[0].score) {
+  if (rules.score_lengths && is_finished && runs[0].evaluation.empty()) {
     refuse_without_score(runs[0], stored.evaluation, *rules.score_lengths);
   }
   std::set<OptionValues> settings;

@@ -102,7 +102,7 @@ StepTimes step_times(const std::vector<RunFolder>& all, const RunChoice& choice,
   std::set<EncodingLabel> labels;
   std::set<EncodingLabel> unfinished;
   std::size_t waiting = 0;
-  std::size_t evaluated_more = 0;
+  std::size_t other_rows = 0;
   std::string one_of_them;
   for (std::size_t i = 0; i < runs.size(); ++i) {
     const RunConfig& config = runs[i].config();
@@ -126,8 +126,10 @@ StepTimes step_times(const std::vector<RunFolder>& all, const RunChoice& choice,
     if (const auto step = step_time(stored.metrics)) {
       times.step[label][{training.first_length, training.last_length, 1, {}}].push_back(*step);
     }
-    if (stored.evaluation.size() != evaluation.lengths().size()) {
-      if (evaluated_more++ == 0) one_of_them = runs[i].id();
+    // A continued run has rows at steps of the run that it goes on from, and not their time.
+    const bool has_others_rows = !stored.status.continued_from.empty() && !stored.at_steps.empty();
+    if (stored.evaluation.size() != evaluation.lengths().size() || has_others_rows) {
+      if (other_rows++ == 0) one_of_them = runs[i].id();
     } else if (stored.status.evaluation_seconds > 0) {
       const std::vector<std::int64_t> lengths = evaluation.lengths();
       const bool is_range = evaluation.listed_lengths.empty();
@@ -139,11 +141,12 @@ StepTimes step_times(const std::vector<RunFolder>& all, const RunChoice& choice,
   if (waiting > 0) {
     warn(fmt::format("left out: {} of {}, not begun", waiting, counted(runs.size(), "run")));
   }
-  if (evaluated_more > 0) {
-    warn(fmt::format(
-        "left out: the test batches of {} of {}, whose time includes more lengths or samples than their "
-        "configs ask for, such as {}",
-        evaluated_more, counted(runs.size(), "run"), one_of_them));
+  if (other_rows > 0) {
+    warn(
+        fmt::format("left out: the test batches of {} of {}, whose evaluation time is of other rows than "
+                    "those that their "
+                    "configs ask for, such as {}",
+                    other_rows, counted(runs.size(), "run"), one_of_them));
   }
   if (labels.empty()) throw Error("no run is finished and undamaged; `che run` continues them");
   result.encodings.assign(labels.begin(), labels.end());

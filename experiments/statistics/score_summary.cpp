@@ -57,7 +57,10 @@ const std::vector<std::string>& aggregate_names() {
   return names;
 }
 
-std::string_view aggregate_name(Aggregate aggregate) { return aggregate_names()[index_of(aggregate)]; }
+std::string_view aggregate_name(Aggregate aggregate, const Metric& metric) {
+  if (aggregate == Aggregate::kMax && !metric.greater_is_better) return "min";
+  return aggregate_names()[index_of(aggregate)];
+}
 
 Aggregate aggregate_named(std::string_view name) {
   const auto& names = aggregate_names();

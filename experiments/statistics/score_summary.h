@@ -17,7 +17,8 @@ enum class Aggregate { kMax, kMean, kMedian, kIqm };
 
 // The words of the command line are "max", "mean", "median" and "iqm". Throws Error (usage) for another word.
 const std::vector<std::string>& aggregate_names();
-std::string_view aggregate_name(Aggregate aggregate);
+// "max" is "min" for a metric of which less is better.
+std::string_view aggregate_name(Aggregate aggregate, const Metric& metric = {});
 Aggregate aggregate_named(std::string_view name);
 
 // "the maximum", "the mean", ... for a sentence.

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Any
 
-AGGREGATES = {"max": "maximum", "mean": "mean", "median": "median", "iqm": "interquartile mean"}
+AGGREGATES = {"max": "maximum", "min": "minimum", "mean": "mean", "median": "median", "iqm": "interquartile mean"}
 
 
 class Row(dict[str, str]):
@@ -70,7 +70,7 @@ def of_runs(rows: Sequence[Row], is_curve: bool = False) -> str:
   count, aggregate = from_to(known(rows, "runs")), AGGREGATES[rows[0].text("aggregate")]
   if count == "1":
     return "one run"
-  if is_curve and aggregate == "maximum":
+  if is_curve and aggregate in ("maximum", "minimum"):
     return f"the mean over {count} seeds at the learning rate of the best run"
   return f"the {aggregate} of {count} runs"
 

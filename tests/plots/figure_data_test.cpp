@@ -14,6 +14,7 @@
 #include "experiments/plan/evaluation_settings.h"
 #include "plots/figures.h"
 #include "tables/formats/formats.h"
+#include "tables/result_tables.h"
 #include "tests/contains.h"
 #include "tests/experiments/plan/read_sweep_text.h"
 #include "tests/experiments/results/made_up_experiment.h"
@@ -87,6 +88,10 @@ TEST(FigureData, AccuracyHasMeasuredLengthsThatNoScoreCounts) {
   EXPECT_EQ(column(data, "length"), (Texts{"41", "42", "43", "44", "100"}))
       << "other samples are no part of it";
   EXPECT_EQ(column(data, "scored_to"), Texts(5, "44"));
+  table.runs.push_back(table.runs.front());  // Another seed, whose rows are of the scored lengths.
+  table.runs.back().measured.resize(4);
+  table.cells.begin()->second.finished.push_back(1);
+  EXPECT_EQ(column(accuracy_data({.table = table}), "runs"), (Texts{"2", "2", "2", "2", "1"}));
 }
 
 TEST(FigureData, PositionsAreThoseOfTheLengthThatHasACurve) {
@@ -240,6 +245,47 @@ TEST(FigureData, DifferencesPairEachDapeWithItsHost) {
                          difference_data({.table = table, .compared = {{"dape_kerple", "rpoe"}}});
                        }),
                        "did you mean 'rope'"));
+}
+
+TEST(FigureData, DifferencesPairADapeOfAnySizeWithItsHost) {
+  const ScratchFolder scratch;
+  for (std::int64_t seed = 0; seed < 2; ++seed) {
+    RunConfig dape = made_up_config("even_pairs", "dape_kerple", seed);
+    dape.encoding.dape->hidden = 8;
+    store_run(scratch.path(), dape, RunState::kFinished, 0.75);
+    store_run(scratch.path(), made_up_config("even_pairs", "kerple", seed), RunState::kFinished, 0.5);
+  }
+  const DataTable data = difference_data({.table = make_table(open_runs(scratch.path()))});
+  EXPECT_EQ(column(data, "one_encoding"), Texts{"dape_kerple(dape.hidden=8)"});
+  EXPECT_EQ(column(data, "other_encoding"), Texts{"kerple"});
+}
+
+// A block is post_norm by default on tasks, and pre_norm on texts.
+TEST(FigureData, LabelsNameTheDefaultOfTheirRow) {
+  const ScratchFolder scratch;
+  const Sweep sweep = read(
+      "name: x\nbase: {encoding: rope, evaluation: {lengths: [50]}}\naxes: {task: [even_pairs], model.block: "
+      "[post_norm, pre_norm]}\n");
+  const Sweep texts = read(
+      "name: x\nbase: {text: austen, encoding: rope, evaluation: {lengths: [50]}}\naxes: {model.block: "
+      "[post_norm, pre_norm]}\n");
+  for (const Sweep* const some : {&sweep, &texts}) {
+    for (const RunConfig& config : some->runs) {
+      const RunFolder run = store_run(scratch.path(), config, RunState::kFinished, 0.75);
+      std::vector<EvaluationRow> rows = run.evaluation();
+      for (EvaluationRow& row : rows) row.encoding_settings = evaluation_settings(config);
+      run.write_evaluation(rows);
+    }
+  }
+  const ResultTable table = make_table(open_runs(scratch.path()));
+  const DataTable data = map_data({.table = table});
+  for (const char* task : {"even_pairs", "\"austen(trained=128, length=50)\""}) {
+    Texts labels = column(only(data, "task", task), "label");
+    std::ranges::sort(labels);
+    EXPECT_EQ(labels, (Texts{"rope block=post_norm", "rope block=pre_norm"})) << task;
+  }
+  expect_contains(format_table(score_table(table), "md"),
+                  {"model.block=post_norm on tasks", "model.block=pre_norm on texts"});
 }
 
 TEST(FigureData, EffectsNeedThreeValues) {

@@ -69,6 +69,25 @@ TEST_F(ScoreTable, HasColumnsOfQuotedScoresThatAreNotMarked) {
   EXPECT_EQ(4U, score_table(results).printed.columns.size()) << "task, chance, lstm, stack_rnn";
 }
 
+// One model of two papers is two columns, and a model that no row has is none.
+TEST_F(ScoreTable, KeepsWhatTwoFoldersQuoteApart) {
+  RunConfig config = machine("lstm");
+  config.task.reset("modular_arithmetic_simple");
+  store_run(scratch_.path(), config, RunState::kFinished, 0.5);
+  const std::filesystem::path data = std::filesystem::path(CHE_SOURCE_DIR) / "data";
+  const PrintedTable printed =
+      score_table(read_table({scratch_.path(), data / "regular-4", data / "machines"}), {.quoted = true})
+          .printed;
+  std::map<std::string, std::string> scores;
+  for (std::size_t i = 0; i < printed.columns.size(); ++i) {
+    scores[printed.columns[i].title] = printed.rows.at(0).cells.at(i).text;
+  }
+  EXPECT_EQ("99.9", scores["lstm (quoted in regular-4)"]);
+  EXPECT_EQ("100.0", scores["lstm (quoted in machines)"]);
+  EXPECT_FALSE(scores.contains("lstm (quoted)"));
+  EXPECT_FALSE(scores.contains("stack_rnn (quoted)"));
+}
+
 // A recurrent network has no layers, so none by default.
 TEST_F(ScoreTable, NamesDefaultsOfColumnsThatHaveThem) {
   const auto text = [&] { return format_table(score_table(make_table(open_runs(scratch_.path()))), "md"); };

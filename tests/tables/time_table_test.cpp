@@ -80,6 +80,18 @@ TEST_F(TimeTable, NamesCellsWhoseRunsDisagree) {
       << table;
 }
 
+// The rows at steps of the run that it goes on from were measured in that run's time.
+TEST_F(TimeTable, LeavesOutTestBatchesOfAContinuedRunWithRowsOfAnother) {
+  const RunFolder run = store_timed(scratch_, made_up_config("even_pairs", "rope"), 0.01);
+  RunStatus status = run.status();
+  status.continued_from = "even_pairs-rope-lr0.0003-seed0-0123456789ab";
+  run.write_status(status);
+  expect_contains(time_table(step_times(open_runs(scratch_.path())), ""), {"per test batch"});
+  run.write_at_steps({{500, run.evaluation()}});
+  const std::string table = time_table(step_times(open_runs(scratch_.path())), "");
+  EXPECT_FALSE(contains(table, "per test batch")) << table;
+}
+
 TEST_F(TimeTable, MixesNoRunsThatDifferInMoreThanLengths) {
   RunConfig config = made_up_config("even_pairs", "rope");
   store_timed(scratch_, config, 0.01);

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "experiments/results/comparison.h"
 #include "tests/contains.h"
 #include "tests/experiments/results/made_up_experiment.h"
@@ -54,6 +56,18 @@ TEST_F(ReadingRulesTest, ScoresAreMeansOverTheChosenLengthsThatWereMeasured) {
   EXPECT_DOUBLE_EQ(score_at("42,80,90"), (0.42 + 0.80) / 2);
   EXPECT_DOUBLE_EQ(*make_table(open_runs(scratch_.path())).runs[0].score, 0.425);
   expect_contains(message_of([&] { score_at("90:500"); }), {"it was at 41,42,43,44,60,80"});
+}
+
+// A run that was measured at the lengths and has no loss there is not one that was not measured.
+TEST_F(ReadingRulesTest, ALossThatIsNoNumberIsNoScore) {
+  const RunFolder run =
+      store_by_length(scratch_.path(), made_up_config("even_pairs", "rope"), {41, 42, 43, 44});
+  std::vector<EvaluationRow> rows = run.evaluation();
+  for (EvaluationRow& row : rows) row.loss = std::numeric_limits<double>::quiet_NaN();
+  run.write_evaluation(rows);
+  ReadingRules rules = rules_for("41:44");
+  rules.metric = Metric::named("loss");
+  EXPECT_FALSE(make_table(open_runs(scratch_.path()), rules).runs[0].score);
 }
 
 // The config that ran last decides nothing: two runs whose configs ask for other lengths share a column where

@@ -69,6 +69,16 @@ TEST_F(TextRows, HaveAPerplexityForEachLength) {
   EXPECT_NEAR(*make_table(open_runs(scratch_.path()), bits).runs[0].score, 2.512 / std::log(2), 1e-9);
 }
 
+// The rows of a text are lengths already.
+TEST_F(TextRows, AreNotComparedByLength) {
+  store(scratch_.path(), run_on_austen("kerple", 0), 1);
+  store(scratch_.path(), run_on_austen("rope", 0), 2);
+  const ResultTable table = make_table(open_runs(scratch_.path()));
+  expect_contains(
+      message_of([&] { compare(table, "kerple", "rope", Aggregate::kMean, ComparisonRows::kLengths); }),
+      {"--by-length: austen(trained=128, length=512) is a text", "--skip text=austen"});
+}
+
 TEST_F(TextRows, AreCalledPerplexitiesAndHaveNgramsOnlyWhereTheseAreMeasured) {
   store(scratch_.path(), run_on_austen("kerple", 0), 1);
   ResultTable table = make_table(open_runs(scratch_.path()));
