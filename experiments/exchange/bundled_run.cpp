@@ -40,10 +40,9 @@ void check_row(const RunConfig& config, const Task* task, const EvaluationRow& r
   if (!row.encoding_settings.empty()) {
     const RunConfig measured = with_evaluation_settings(config, row.encoding_settings);
     if (evaluation_settings(measured) != row.encoding_settings || measured.encoding.idle_setting()) {
-      throw Error(
-          fmt::format("encoding_settings {} at length {}; allowed: settings off their defaults that "
-                      "have an effect",
-                      evaluation_settings_text(row.encoding_settings), row.length));
+      throw Error(fmt::format(
+          "encoding_settings {} at length {}; allowed: settings off their defaults that have an effect",
+          evaluation_settings_text(row.encoding_settings), row.length));
     }
   }
   if (row.samples < 1 || row.samples % kEvaluationBatch != 0) {

@@ -142,11 +142,10 @@ StepTimes step_times(const std::vector<RunFolder>& all, const RunChoice& choice,
     warn(fmt::format("left out: {} of {}, not begun", waiting, counted(runs.size(), "run")));
   }
   if (other_rows > 0) {
-    warn(
-        fmt::format("left out: the test batches of {} of {}, whose evaluation time is of other rows than "
-                    "those that their "
-                    "configs ask for, such as {}",
-                    other_rows, counted(runs.size(), "run"), one_of_them));
+    warn(fmt::format(
+        "left out: the test batches of {} of {}, whose evaluation time is of other rows than those that "
+        "their configs ask for, such as {}",
+        other_rows, counted(runs.size(), "run"), one_of_them));
   }
   if (labels.empty()) throw Error("no run is finished and undamaged; `che run` continues them");
   result.encodings.assign(labels.begin(), labels.end());
