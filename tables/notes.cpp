@@ -229,6 +229,7 @@ std::string differing_settings(const ResultTable& table) {
   };
   look_for("seed", [](const RunConfig& config) { return config.seed; });
   look_for("data seed", [](const RunConfig& config) { return config.data_seed; });
+  look_for("evaluation seed", [](const RunConfig& config) { return config.evaluation.seed; });
   look_for("learning rate", [](const RunConfig& config) { return config.learning_rate; });
   if (settings.size() < 2) return fmt::format("{}", fmt::join(settings, ""));
   const std::string last = settings.back();

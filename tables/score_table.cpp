@@ -187,7 +187,8 @@ DataTable data(const ResultTable& table, const ScoreTableOptions& options) {
                         : paper.is_comparable ? TableValue("same_positions")
                                               : TableValue("other_positions")},
         {"permutation_invariant", row.permutation_invariant ? "yes" : "no"},
-        {"trained_runs", static_cast<std::int64_t>(cell.trained)},
+        {"trained_runs",
+         row.level == Level::kText ? TableValue() : TableValue(static_cast<std::int64_t>(cell.trained))},
         {"training_accuracy", best_training_accuracy(table, cell)}};
     const auto baselines = baseline_values(table, row);
     for (std::size_t i = 0; i < baselines.size(); ++i) {
