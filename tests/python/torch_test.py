@@ -292,7 +292,8 @@ class Interface(unittest.TestCase):
       with self.assertRaisesRegex(ValueError, "encoding.dape.variant: concat"):
         ct.make_encoder(run)
       for setting in ("attention_scale: ssmax", "kind: power", "window: 5"):
-        run = che_tasks.config(config, f"axes.encoding=[{{name: kerple, {setting}}}]").runs()[0]
+        overrides = f"axes.encoding=[{{name: kerple, {setting}}}]", "model.heads=4"
+        run = che_tasks.config(config, *overrides).runs()[0]
         with self.assertRaisesRegex(ValueError, f"encoding.{setting} is not in che_tasks.torch"):
           ct.make_encoder(run)
       run = che_tasks.config(config, "axes.encoding=[{name: rope, frequencies: evq}]").runs()[0]
