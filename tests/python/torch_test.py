@@ -311,8 +311,9 @@ class Interface(unittest.TestCase):
           ct.make_encoder(stretched.runs()[0])
       with self.assertRaisesRegex(ValueError, "evaluation.eval_dropout"):
         ct.make_encoder(run.with_settings("encoding=rope", "evaluation.eval_dropout=true"))
-      for precision in ("bf16", "tf32"):
-        rounded = run.with_settings("encoding=rope", f"execution.precision={precision}")
+      for precision, device in (("bf16", "cpu"), ("tf32", "cuda")):
+        overrides = f"execution.precision={precision}", f"execution.device={device}"
+        rounded = run.with_settings("encoding=rope", *overrides)
         with self.assertRaisesRegex(ValueError, f"execution.precision: {precision} is not in .* allowed: fp32"):
           ct.Trainer(rounded, ct.make_encoder(rounded))
       with self.assertRaisesRegex(ValueError, "training.steps: got 0"):
