@@ -279,6 +279,7 @@ void append_defaults_note(std::vector<Note>& notes, const ResultTable& table) {
   for (const EncodingLabel& label : table.encodings) {
     for (const SettingValue& setting : label.settings) paths.insert(setting.path);
   }
+  if (paths.empty()) return;
   std::map<std::string, std::map<bool, std::set<std::string>>> values;  // By path and whether on a text.
   for (const TableRun& run : table.runs) {
     for (const FieldRecord& field : list_fields(run.config)) {

@@ -49,7 +49,7 @@ void check_row(const RunConfig& config, const Task* task, const EvaluationRow& r
     throw Error(fmt::format("{} samples at length {}; allowed: multiples of {}", row.samples, row.length,
                             kEvaluationBatch));
   }
-  // One of che has none where its logits are not finite, and an infinite one where a probability is 0.
+  // The loss of a model of che is NaN where its logits are not finite, and infinite where a probability is 0.
   if (!std::isnan(row.loss) && !(row.loss > -kLossTolerance)) {
     throw Error(fmt::format("the loss {} at length {}; allowed: a number from 0 on", row.loss, row.length));
   }

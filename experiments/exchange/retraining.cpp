@@ -43,7 +43,7 @@ std::string obstacle(const BundledRun& run) {
   return "";
 }
 
-// Whether two numbers are equal, or both none.
+// Whether two numbers are equal, or both are NaN.
 bool is_equal(double one, double other) { return one == other || (std::isnan(one) && std::isnan(other)); }
 
 bool is_same(const MetricsRow& one, const MetricsRow& other) {
@@ -69,7 +69,7 @@ bool is_same_row(const EvaluationRow& published, const EvaluationRow& again) {
           std::ranges::equal(published.positions, again.positions, is_same_position));
 }
 
-// How far two numbers are apart. One alone that is none is infinitely far.
+// How far two numbers are apart. A NaN is infinitely far from a number.
 double distance(double one, double other) {
   if (is_equal(one, other)) return 0;
   return std::isnan(one) || std::isnan(other) ? HUGE_VAL : std::abs(one - other);
