@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <cstdint>
+#include <cstring>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <sstream>
@@ -108,6 +110,32 @@ TEST_F(ExchangeProgram, ScoresPredictionsOfRunsThatDifferInTheirDataSeed) {
   ASSERT_EQ(5U, words.size());
   output_of(words);
   expect_contains(output_of({"status", (folder_ / "scored").string()}), {": 2 runs: 2 finished"});
+}
+
+// The file is in the format of safetensors: the size of its header, the header, and the numbers.
+TEST_F(ExchangeProgram, ExportsTheParametersOfARun) {
+  output_of({"run", small_config(), "axes.task=[even_pairs]", "-o", results()});
+  const std::filesystem::path run = std::filesystem::directory_iterator(results() + "/runs")->path();
+  const std::string file = (folder_ / "model.safetensors").string();
+  expect_contains(output_of({"export-model", run, "-o", file}), {file, " numbers in ", ", of step 40\n"});
+  const std::string bytes = read_file(file);
+  std::uint64_t size = 0;
+  std::memcpy(&size, bytes.data(), sizeof size);
+  EXPECT_EQ(0U, size % 8);
+  Json header = Json::parse(bytes.substr(sizeof size, size));
+  EXPECT_EQ(run.filename().string(), header["__metadata__"]["run"]);
+  EXPECT_EQ("40", header["__metadata__"]["step"]);
+  header.erase("__metadata__");
+  std::size_t end = 0;
+  for (const auto& [name, tensor] : header.items()) {
+    std::size_t numbers = 1;
+    for (const std::size_t extent : tensor["shape"]) numbers *= extent;
+    EXPECT_EQ(Json({end, end + 4 * numbers}), tensor["data_offsets"]) << name;
+    EXPECT_EQ("F32", tensor["dtype"]);
+    end += 4 * numbers;
+  }
+  EXPECT_EQ(bytes.size(), sizeof size + size + end);
+  EXPECT_EQ(Json({8, 8}), header["layer0.attn.wq"]["shape"]) << header;
 }
 
 TEST_F(ExchangeProgram, ExportsATaskOfNoSuite) {

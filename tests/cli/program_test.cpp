@@ -105,6 +105,15 @@ TEST_F(ProgramTest, CheckSaysWhatTheRepetitionsAllow) {
                   {"10 repetitions", "is 0.00195 for one task"});
 }
 
+TEST_F(ProgramTest, ShowsATask) {
+  expect_contains(
+      output_of({"list", "task", "even_pairs"}),
+      {"even_pairs (version 1)", "output length", "chance", "0.5\n", "source", "pitfall", "@inproceedings{"});
+  expect_refusal(che({"list", "task"}), {"list task: name the task, or its file"});
+  expect_refusal(che({"list", "tasks", "even_pairs"}),
+                 {"takes no name; 'list task even_pairs' shows one task"});
+}
+
 TEST_F(ProgramTest, NamesAWorkingDirectoryThatIsGone) {
   const std::string gone = (folder_ / "gone").string();
   std::filesystem::create_directory(gone);

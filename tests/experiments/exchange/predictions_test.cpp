@@ -16,6 +16,7 @@
 #include "core/files.h"
 #include "experiments/exchange/stored_predictions.h"
 #include "tasks/declared/task_definition.h"
+#include "tasks/suite.h"
 #include "tests/contains.h"
 #include "tests/message_of.h"
 #include "tests/scratch_folder.h"
@@ -104,6 +105,31 @@ TEST_F(Predictions, ThatNoResultsMayHaveAreRefusedByTheirHeader) {
   expect_contains(message_of([&] { score_files({path().string()}, results); }),
                   {"predictions.jsonl:1:", "20000", "10000"});
   EXPECT_FALSE(std::filesystem::exists(results));
+}
+
+TEST_F(Predictions, SayHowTheirModelWasTrained) {
+  EXPECT_EQ("", score().stated_training);
+  change(1, [](Json& header) {
+    header["data_seed"] = 4;
+    header["training"] = {{"steps", 1000},       {"batch_size", 128},   {"learning_rate", 0.003},
+                          {"parameters", 33730}, {"note", "one\ncore"}, {"training_accuracy", 1}};
+  });
+  EXPECT_EQ(
+      "steps 1000, batch_size 128, parameters 33730, learning_rate 0.003, training_accuracy 1, "
+      "one core, che's batches of data_seed 4",
+      score().stated_training);
+}
+
+TEST_F(Predictions, OfASuiteAnswerItsSamples) {
+  predict({.task = "even_pairs",
+           .suite = "quick/v1",
+           .lengths = find_suite("quick/v1").lengths(),
+           .samples = 256});
+  EXPECT_EQ(10U, score().rows.size());
+  change(1, [](Json& header) { header["seed"] = 1; });
+  expect_contains(refusal(), {":1: seed: suite quick/v1 has 0"});
+  change(1, [](Json& header) { header["samples"] = 64; });
+  expect_contains(refusal(), {":1: samples: suite quick/v1 has 256"});
 }
 
 // Rows are checked against the kept predictions of their samples; others have none.
@@ -219,6 +245,14 @@ TEST_F(Predictions, NameLineAndFieldOfWhatIsWrong) {
       {1, R"({"seeed": 1})", ":1: unknown field 'seeed'; did you mean 'seed'?"},
       {1, R"({"suite": "che-14/v2"})", ":1: suite: unknown suite 'che-14/v2'; did you mean 'che-14/v1'?"},
       {1, R"({"suite": "che-14/v1"})", ":1: lengths: suite che-14/v1 has 41 to 500"},
+      {1, R"({"suite": "quick/v1"})", ":1: task: suite quick/v1 has no task 'parity_check'"},
+      {1, R"({"suite": "che-14/v1", "options": {"order": "up"}})",
+       ":1: options: suite che-14/v1 has default options only"},
+      {1, R"({"training": 7})", ":1: training: expected an object"},
+      {1, R"({"training": {"step": 3}})", ":1: unknown field 'step'; did you mean 'steps'?"},
+      {1, R"({"training": {"steps": 0}})", ":1: steps: got 0; allowed: whole numbers from 1"},
+      {1, R"({"training": {"training_accuracy": 99.8}})",
+       ":1: training.training_accuracy: got 99.8; allowed: 0 to 1"},
       {2, R"({"index": 1})", ":2: expected length 5 and index 0"},
       {3, R"({"output": [0, 1]})", ":3: output: got 2 symbols; this sample has 1"},
       {4, R"({"output": [2]})", ":4: output: got 2 at position 0; allowed: whole numbers, 0 to 1"},
