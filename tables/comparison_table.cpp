@@ -105,6 +105,7 @@ void append_method_notes(std::vector<Note>& notes, const std::vector<Comparison>
   bool has_interval = false;
   bool lacks_interval = false;
   bool lacks_test = false;
+  bool has_infinite = false;
   bool has_pairs = false;
   bool has_groups = false;
   const ComparedTask* most = nullptr;  // This one has the least possible p.
@@ -114,6 +115,7 @@ void append_method_notes(std::vector<Note>& notes, const std::vector<Comparison>
       if (before == nullptr || *before != task.task) tests += task.p ? 1U : 0U;
       before = &task.task;
       lacks_test = lacks_test || !task.p;
+      has_infinite = has_infinite || std::isinf(task.one.value_or(0)) || std::isinf(task.other.value_or(0));
       (task.paired ? has_pairs : has_groups) = true;
       if (task.paired) max_seeds = std::max(max_seeds, task.seeds);
       if (task.p && (most == nullptr || least_p(task) < least_p(*most))) most = &task;
@@ -144,8 +146,8 @@ void append_method_notes(std::vector<Note>& notes, const std::vector<Comparison>
              "learning rates count as one.");
   }
   if (lacks_test) {
-    add_note(notes, NoteKind::kReading, "A test needs two seeds or more{}.",
-             has_groups ? " on both sides" : "");
+    add_note(notes, NoteKind::kReading, "A test needs two seeds or more{}{}.",
+             has_groups ? " on both sides" : "", has_infinite ? ", and scores that are all finite" : "");
   }
   if (tests > 0) {
     if (most != nullptr && (!most->paired || most->seeds <= kMaxExactPairs)) {

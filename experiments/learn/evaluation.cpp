@@ -121,18 +121,15 @@ std::optional<LengthResult> evaluate_length(const Model& model, const std::vecto
       const std::int64_t count = std::min(part, kEvaluationBatch - first);
       const BatchResult predicted = predict_rows(model, batch, first, count, pass, wanted);
       if (kept.predictions) predictions.push_back(predicted.classes.to(at::kCPU));
-      at::Tensor part_loss = predicted.score.loss.to(at::kDouble);
       if (has_windows) {
         const at::Tensor losses = predicted.losses.to(at::kDouble);
         window_losses.push_back(losses.slice(2, batch.outputs - counting).mean(2));
-        if (has_curve) {
-          part_loss = window_losses.back().mean(1);
-          by_position += losses.sum(1) / static_cast<double>(evaluation.samples);
-        }
+        if (has_curve) by_position += losses.sum(1) / static_cast<double>(evaluation.samples);
       }
       correct += predicted.score.correct.to(at::kDouble);
       counted += predicted.counted;
-      loss += part_loss * (static_cast<double>(count) / static_cast<double>(evaluation.samples));
+      loss += predicted.score.loss.to(at::kDouble) *
+              (static_cast<double>(count) / static_cast<double>(evaluation.samples));
     }
     accuracy += correct / (counted * static_cast<double>(batches));
     shares.push_back(correct / counted);
@@ -154,12 +151,16 @@ std::optional<LengthResult> evaluate_length(const Model& model, const std::vecto
     result.rows.push_back({length, evaluation.samples, evaluation.seed, evaluation.eval_dropout,
                            results[0][r].item<double>(), results[1][r].item<double>(),
                            evaluation_settings(config)});
-    if (batches > 1) result.rows.back().accuracy_se = results[2][r].item<double>();
+    EvaluationRow& row = result.rows.back();
+    if (batches > 1) row.accuracy_se = results[2][r].item<double>();
+    double sum = 0;
     for (std::size_t w = 0; w < windows.size(); ++w) {
-      result.rows.back().windows.push_back(
-          {windows[w], by_window[r][static_cast<std::int64_t>(w)].item<double>()});
+      row.windows.push_back({windows[w], by_window[r][static_cast<std::int64_t>(w)].item<double>()});
+      sum += row.windows.back().loss;
     }
-    if (has_curve) result.rows.back().positions = binned(by_position[r]);
+    // Windows count alike, so this has the same bits however the batches are split.
+    if (!windows.empty()) row.loss = sum / static_cast<double>(windows.size());
+    if (has_curve) row.positions = binned(by_position[r]);
   }
   if (kept.predictions) result.predictions = at::cat(predictions, 1).contiguous();
   return result;

@@ -98,11 +98,19 @@ bool are_finite(const std::vector<double>& values) {
   return std::ranges::all_of(values, [](double value) { return std::isfinite(value); });
 }
 
+// Nothing where two infinite scores are compared.
+std::optional<double> known_difference(const std::vector<double>& differences, Aggregate aggregate) {
+  const auto is_unknown = [](double value) { return std::isnan(value); };
+  if (std::ranges::any_of(differences, is_unknown)) return {};
+  const double difference = aggregate_of(differences, aggregate);
+  return is_unknown(difference) ? std::nullopt : std::optional(difference);
+}
+
 void compare_pairs(ComparedTask& result, const std::vector<double>& one, const std::vector<double>& other,
                    Aggregate aggregate) {
   std::vector<double> differences;
   for (std::size_t i = 0; i < one.size(); ++i) differences.push_back(one[i] - other[i]);
-  result.difference = aggregate_of(differences, aggregate);
+  result.difference = known_difference(differences, aggregate);
   if (!are_finite(differences)) return;
   if (one.size() > 1) {
     result.p = sign_flip_p(differences, aggregate);
@@ -113,7 +121,7 @@ void compare_pairs(ComparedTask& result, const std::vector<double>& one, const s
 
 void compare_groups(ComparedTask& result, const std::vector<double>& one, const std::vector<double>& other,
                     Aggregate aggregate) {
-  result.difference = *result.one - *result.other;
+  result.difference = known_difference({*result.one - *result.other}, aggregate);
   if (!are_finite(one) || !are_finite(other)) return;
   const std::size_t fewer = std::min(one.size(), other.size());
   if (fewer > 1) {

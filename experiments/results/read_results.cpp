@@ -182,6 +182,10 @@ ResultTable read_table(const std::vector<std::filesystem::path>& folders, const 
   for (std::size_t i = 0; i < folders.size(); ++i) {
     std::vector<QuotedScore> here = read_quoted_scores(folders[i]);
     const bool quotes = !here.empty();
+    if (quotes && std::ranges::count(quoted, here.front().entry, &QuotedScore::entry) > 0) {
+      throw Error(
+          fmt::format("two folders that quote scores are called {}; rename one of them", here.front().entry));
+    }
     std::ranges::move(here, std::back_inserter(quoted));
     if (are_entries) {
       add_entry(found, folders, i, quotes);

@@ -4,6 +4,8 @@
 #include <array>
 #include <boost/math/statistics/univariate_statistics.hpp>
 #include <cmath>
+#include <numeric>
+#include <span>
 
 #include "core/error.h"
 #include "core/suggestion.h"
@@ -27,9 +29,15 @@ constexpr std::array<Phrases, 4> kPhrases = {
 
 std::size_t index_of(Aggregate aggregate) { return static_cast<std::size_t>(aggregate); }
 
+// Infinite perplexities have an infinite mean, of which Boost's running mean makes no number.
+double mean_of(std::span<const double> values) {
+  const double sum = std::accumulate(values.begin(), values.end(), 0.0);
+  return std::isfinite(sum) ? statistics::mean(values.begin(), values.end()) : sum;
+}
+
 double interquartile_mean(const std::vector<double>& ascending) {
-  const auto cut = static_cast<std::ptrdiff_t>(ascending.size() / 4);
-  return statistics::mean(ascending.begin() + cut, ascending.end() - cut);
+  const std::size_t cut = ascending.size() / 4;
+  return mean_of(std::span(ascending).subspan(cut, ascending.size() - 2 * cut));
 }
 
 // Averages a measurement over the last tenth of the steps.
@@ -86,6 +94,7 @@ std::optional<std::pair<double, double>> ScoreSummary::range(Aggregate aggregate
 
 std::optional<double> ScoreSummary::spread(Aggregate aggregate) const {
   const auto ends = range(aggregate);
+  if (ends && std::isinf(ends->first)) return std::nullopt;  // Both are infinite.
   return ends ? ends->second - ends->first : deviation;
 }
 
@@ -95,20 +104,20 @@ ScoreSummary summarize(std::vector<double> scores, const Metric& metric) {
                        .best = metric.greater_is_better ? scores.back() : scores.front(),
                        .max = scores.back(),
                        .min = scores.front(),
-                       .mean = statistics::mean(scores),
+                       .mean = mean_of(scores),
                        .median = quantile(scores, 0.5),
                        .iqm = interquartile_mean(scores),
                        .deviation = std::nullopt,
                        .quartiles = std::nullopt};
   if (scores.size() > 1) {
-    summary.deviation = std::sqrt(statistics::sample_variance(scores));
+    if (std::isfinite(summary.mean)) summary.deviation = std::sqrt(statistics::sample_variance(scores));
     summary.quartiles = {quantile(scores, 0.25), quantile(scores, 0.75)};
   }
   return summary;
 }
 
 double aggregate_of(std::vector<double> values, Aggregate aggregate, const Metric& metric) {
-  if (aggregate == Aggregate::kMean) return statistics::mean(values);
+  if (aggregate == Aggregate::kMean) return mean_of(values);
   std::sort(values.begin(), values.end());
   if (aggregate == Aggregate::kMax) return metric.greater_is_better ? values.back() : values.front();
   return aggregate == Aggregate::kMedian ? quantile(values, 0.5) : interquartile_mean(values);
@@ -119,7 +128,8 @@ double quantile(const std::vector<double>& ascending, double share) {
   const auto below = static_cast<std::size_t>(place);
   const std::size_t above = std::min(below + 1, ascending.size() - 1);
   const double weight = place - static_cast<double>(below);
-  // Neighbours that are equal stay exactly what they are.
+  // Neighbours that are equal stay exactly what they are, infinite ones, too.
+  if (weight == 0 || ascending[below] == ascending[above]) return ascending[below];
   return ascending[below] + weight * (ascending[above] - ascending[below]);
 }
 

@@ -5,12 +5,14 @@
 #include <string>
 #include <utility>
 
+#include "experiments/published/quoted_scores.h"
 #include "experiments/results/read_results.h"
 #include "models/architectures/foreign.h"
 #include "tables/result_tables.h"
 #include "tests/contains.h"
 #include "tests/experiments/results/made_up_experiment.h"
 #include "tests/golden_file.h"
+#include "tests/message_of.h"
 #include "tests/scratch_folder.h"
 
 namespace che {
@@ -86,6 +88,13 @@ TEST_F(ScoreTable, KeepsWhatTwoFoldersQuoteApart) {
   EXPECT_EQ("100.0", scores["lstm (quoted in machines)"]);
   EXPECT_FALSE(scores.contains("lstm (quoted)"));
   EXPECT_FALSE(scores.contains("stack_rnn (quoted)"));
+  const std::filesystem::path other = scratch_.path() / "machines";
+  std::filesystem::create_directory(other);
+  std::filesystem::copy(data / "machines" / kQuotedFile, other);
+  expect_contains(message_of([&] {
+                    read_table({scratch_.path(), data / "machines", other});
+                  }),
+                  {"two folders that quote scores are called machines; rename one of them"});
 }
 
 // A recurrent network has no layers, so none by default.

@@ -210,10 +210,17 @@ TEST_F(TextRows, HaveNoTestOfInfinitePerplexities) {
   for (std::int64_t seed = 0; seed < 6; ++seed) {
     store(scratch_.path(), run_on_austen("kerple", seed), 1e4);
     store(scratch_.path(), run_on_austen("rope", seed), 1e4);
+    store(scratch_.path(), run_on_austen("alibi", seed), 1);
   }
-  for (const ComparedTask& task :
-       compare(make_table(open_runs(scratch_.path())), "kerple", "rope", Aggregate::kMean).tasks) {
-    EXPECT_FALSE(task.p || task.interval || task.adjusted_p || task.detectable);
+  const ResultTable table = make_table(open_runs(scratch_.path()));
+  for (const Aggregate aggregate : {Aggregate::kMean, Aggregate::kMedian}) {
+    const ComparedTask both = compare(table, "kerple", "rope", aggregate).tasks.at(0);
+    const ComparedTask one = compare(table, "kerple", "alibi", aggregate).tasks.at(0);
+    for (const ComparedTask& task : {both, one}) {
+      EXPECT_FALSE(task.p || task.interval || task.adjusted_p || task.detectable);
+    }
+    EXPECT_FALSE(both.difference) << "of two infinite scores";
+    EXPECT_EQ(std::numeric_limits<double>::infinity(), one.difference);
   }
 }
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 
 #include "tests/contains.h"
 #include "tests/message_of.h"
@@ -42,6 +43,24 @@ TEST(ScoreSummary, OneScoreHasNoSpread) {
     EXPECT_EQ(summary.value(aggregate_named(name)), 0.25) << name;
     EXPECT_EQ(summary.spread(aggregate_named(name)), std::nullopt) << name;
   }
+}
+
+// Perplexities of models that diverged.
+TEST(ScoreSummary, OfInfiniteScoresIsInfinite) {
+  constexpr double kInfinite = std::numeric_limits<double>::infinity();
+  const ScoreSummary all = summarize({kInfinite, kInfinite, kInfinite}, {.greater_is_better = false});
+  const ScoreSummary some = summarize({3, 1, kInfinite, 2, kInfinite}, {.greater_is_better = false});
+  for (const Aggregate aggregate : {Aggregate::kMax, Aggregate::kMean, Aggregate::kMedian, Aggregate::kIqm}) {
+    EXPECT_EQ(all.value(aggregate), kInfinite);
+    EXPECT_EQ(aggregate_of({kInfinite, kInfinite}, aggregate), kInfinite);
+    EXPECT_EQ(all.spread(aggregate), std::nullopt);
+  }
+  EXPECT_EQ(some.value(Aggregate::kMax), 1);
+  EXPECT_EQ(some.value(Aggregate::kMean), kInfinite);
+  EXPECT_EQ(some.spread(Aggregate::kMean), std::nullopt);
+  EXPECT_EQ(some.value(Aggregate::kMedian), 3);
+  EXPECT_EQ(some.quartiles, std::pair(2.0, kInfinite));
+  EXPECT_EQ(some.spread(Aggregate::kMedian), kInfinite);
 }
 
 TEST(ScoreSummary, AggregateOfIsTheSummarysValue) {
