@@ -104,8 +104,10 @@ int show_corpus(const CorpusOptions& options) {
 int make(const CorpusOptions& options) {
   const ReadTexts read = make_corpus(plan_of(options), options.folder);
   print_card(*Corpus::open(options.folder));
-  fmt::print("{} without text dropped, {} left out by --where\n", counted(read.empty, "document"),
+  fmt::print("{} without text dropped, {} left out by --where", counted(read.empty, "document"),
              counted(read.skipped, "line"));
+  if (read.others > 0) fmt::print(", {} with another ending not read", counted(read.others, "file"));
+  fmt::print("\n");
   return 0;
 }
 

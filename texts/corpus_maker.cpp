@@ -91,7 +91,11 @@ class DocumentReader {
       const auto [open, is_new] = open_folders_.insert(fs::canonical(path));
       if (!is_new) fail_reading(path, "is a link to a folder that it lies in; take it out");
       for (const fs::path& entry : entries_of(path, error)) {
-        if (fs::is_directory(entry, ignored) || is_text(entry)) read(entry);
+        if (fs::is_directory(entry, ignored) || is_text(entry)) {
+          read(entry);
+        } else {
+          ++counts_.others;
+        }
       }
       if (error) fail_reading(path, error.message());
       open_folders_.erase(open);

@@ -29,6 +29,7 @@ struct CorpusPlan {
 struct ReadTexts {
   std::int64_t empty = 0;    // Documents without text, which are dropped.
   std::int64_t skipped = 0;  // Lines of .jsonl that `where` leaves out.
+  std::int64_t others = 0;   // Files of folders with another ending, which are not read.
 };
 
 // A part of a document, and whether it is the last one, which may be empty.

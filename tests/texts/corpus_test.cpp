@@ -139,10 +139,13 @@ TEST_F(CorpusTest, IsMadeByOneProcess) {
   EXPECT_FALSE(fs::exists(at("small") / CorpusCard::kTokenFile));
 }
 
-TEST_F(CorpusTest, DropsEmptyDocuments) {
-  write(at("a.jsonl"), "{\"text\": \"\"}\n{\"text\": \"x\"}\n");
-  const ReadTexts read = make_corpus({.sources = {at("a.jsonl")}}, at("corpus"));
+TEST_F(CorpusTest, CountsWhatItLeavesOut) {
+  fs::create_directory(at("books"));
+  write(at("books/a.jsonl"), "{\"text\": \"\"}\n{\"text\": \"x\"}\n");
+  write(at("books/B.TXT"), "another ending");
+  const ReadTexts read = make_corpus({.sources = {at("books")}}, at("corpus"));
   EXPECT_EQ(read.empty, 1);
+  EXPECT_EQ(read.others, 1);
   EXPECT_EQ(Corpus::open(at("corpus"))->card().documents, 1);
 }
 
