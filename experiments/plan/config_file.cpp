@@ -106,8 +106,12 @@ RunConfig read_bases(std::vector<ConfigNode> bases, const std::vector<const Sett
       assign_path("text", entry->value, fields, "base.");
     }
   }
-  for (const Setting* setting : named) {
-    if (is_below(setting->path, "text")) assign_path(setting->path, setting->value, fields);
+  // What is below `text` needs one.
+  for (const bool is_whole : {true, false}) {
+    for (const Setting* setting : named) {
+      if (is_whole == (setting->path == "text") && is_below(setting->path, "text"))
+        assign_path(setting->path, setting->value, fields);
+    }
   }
   ModelConfig model = run.model;
   const auto name_kind = [&](const ConfigNode& kind, std::string_view prefix) {

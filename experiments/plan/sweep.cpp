@@ -145,8 +145,13 @@ bool is_inside_axis(const SweepPlan& plan, std::string_view path) {
       plan.axes, [&](const Axis& axis) { return path != axis.name && is_below(path, axis.name); });
 }
 
-// Warns where the command line sets what named variants set. The name of a component, `encoding=rope`, sets
-// all of it.
+// Whether the value of a component, such as `rope` or `{name: rope}`, sets all of it.
+bool names_component(const ConfigNode& value) {
+  const auto has = [&](const char* name) { return value.find(name) != nullptr; };
+  return value.kind == ConfigNode::Kind::kScalar || has("name") || has("corpus") || has("file");
+}
+
+// Warns where the command line sets what named variants set.
 void warn_of_replaced_variants(const SweepPlan& plan, const WrittenFields& written, const WarningSink& warn) {
   for (const Axis& axis : plan.axes) {
     if (!axis.has_variants()) continue;
@@ -154,8 +159,8 @@ void warn_of_replaced_variants(const SweepPlan& plan, const WrittenFields& writt
     for (const AxisValue& value : axis.values) {
       for (const Setting& setting : value.settings) {
         const auto replaces = [&](const Setting& other) {
-          const bool is_single = other.value.kind == ConfigNode::Kind::kScalar;
-          return (is_single && is_below(setting.path, other.path)) || written.share_a_field(setting, other);
+          return (names_component(other.value) && is_below(setting.path, other.path)) ||
+                 written.share_a_field(setting, other);
         };
         if (std::ranges::any_of(plan.overrides, replaces)) replaced.insert(setting.path);
       }

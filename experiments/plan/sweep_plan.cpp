@@ -347,11 +347,18 @@ std::vector<RunSetting> SweepPlan::settings(std::size_t run) const {
     for (const Setting& setting : chosen[i]->settings) of_axes.push_back({&setting, &axes[i], chosen[i]});
   }
   std::ranges::stable_sort(of_axes, {}, rank);
-  std::vector<RunSetting> of_overrides;
-  of_overrides.reserve(overrides.size());
-  for (const Setting& setting : overrides) of_overrides.push_back({&setting});
+  std::vector<RunSetting> of_overrides(overrides.size());
+  std::ranges::transform(overrides, of_overrides.begin(),
+                         [](const Setting& one) { return RunSetting{&one}; });
   std::ranges::stable_sort(of_overrides, {}, rank);
-  of_axes.insert(of_axes.end(), of_overrides.begin(), of_overrides.end());
+  // An axis of a part stands behind an override of the whole (encoding=rope), which replaces variants.
+  const auto is_first = [&](const RunSetting& setting) {
+    return setting.axis->has_variants() || std::ranges::none_of(overrides, [&](const Setting& whole) {
+             return setting.setting->path != whole.path && is_below(setting.setting->path, whole.path);
+           });
+  };
+  const auto parts = std::ranges::stable_partition(of_axes, is_first);
+  of_axes.insert(parts.begin(), of_overrides.begin(), of_overrides.end());
   return of_axes;
 }
 

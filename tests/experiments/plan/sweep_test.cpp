@@ -152,6 +152,35 @@ TEST(Sweep, AnAxisInsideAnotherIsAppliedAfterItWhateverTheOrder) {
   EXPECT_EQ(sweep.runs[2].encoding.label().text(), "dape_alibi(dape.hidden=8)");
 }
 
+// As if the whole were an axis, too.
+TEST(Sweep, AnAxisInsideAnOverrideIsAppliedAfterIt) {
+  const auto columns = [](const std::string& yaml, const Overrides& overrides) {
+    std::string text;
+    for (const RunConfig& run : read(yaml, overrides).runs) text += run.encoding.label().text() + " ";
+    return text;
+  };
+  const std::string base =
+      "name: a\nbase: {task: odds_first, encoding: kerple, evaluation: {lengths: [9]}}\n";
+  const std::string limit = base + "axes: {encoding.max_position: [90]}\n";
+  EXPECT_EQ(columns(limit, {"encoding=randomized_fire"}), "randomized_fire(max_position=90) ");
+  EXPECT_EQ(
+      columns(base, {"encoding={name: fire, positions: randomized}", "axes.encoding.max_position=[90]"}),
+      "randomized_fire(max_position=90) ");
+  EXPECT_EQ(columns(base, {"encoding=dape_kerple", "axes.encoding.dape.hidden=[16, 8]"}),
+            "dape_kerple(dape.hidden=16) dape_kerple(dape.hidden=8) ");
+  EXPECT_EQ(read(base, {"task=odds_first", "axes.task.order=[odd_first]"}).runs.at(0).row_label().text(),
+            "odds_first(order=odd_first)");
+  expect_contains(error_of(limit, {"encoding={name: fire, positions: randomized, max_position: 99}"}),
+                  {"sets encoding.max_position, which axes.encoding.max_position sets too"});
+  const std::string text =
+      "name: a\nbase: {text: austen, encoding: rope, evaluation: {lengths: [32]}}\n"
+      "axes: {text.documents: [separate, packed]}\n";
+  for (const char* const named : {"text=austen", "text={corpus: austen}"}) {
+    EXPECT_EQ(read(text, {named}).runs.at(0).text.documents, DocumentUse::kSeparate);
+    EXPECT_EQ(read(text, {named}).runs.size(), 2U);
+  }
+}
+
 TEST(Sweep, WarnsOfWhatHasNoEffect) {
   const auto warnings = [](const std::string& yaml, const Overrides& overrides) {
     const ScratchFile file(yaml);
@@ -169,6 +198,8 @@ TEST(Sweep, WarnsOfWhatHasNoEffect) {
             replaces + "encoding\n" + replaces + "encoding.dape.hidden\n");
   EXPECT_EQ(warnings(std::string(kVariants), {"encoding=rope", "model={width: 16}"}),
             replaces + "encoding\n" + replaces + "encoding.dape.hidden\n" + replaces + "model.width\n");
+  EXPECT_EQ(warnings(std::string(kVariants), {"encoding={name: rope}"}),
+            replaces + "encoding\n" + replaces + "encoding.dape.hidden\n");
 }
 
 TEST(Sweep, WarnsOfSettingsOfTheBaseThatAnAxisReplaces) {
