@@ -64,6 +64,9 @@ WarningSink warnings_of_config(std::vector<std::string>& held);
 // One line for users about an exception that is no Error.
 std::string describe_failure(const std::exception& error);
 
+// Names runs of the folder that the whole config, of which the sweep may be a part, does not have.
+void announce_other_runs(const Sweep& sweep, const std::filesystem::path& experiment);
+
 // Returns " (3 of them trained, test lengths missing)", of the runs that are left to do; empty for none. It
 // is the same in both programs.
 std::string trained_text(std::size_t trained);

@@ -94,14 +94,6 @@ int list_runs(const PlannedSweep& planned, const std::filesystem::path& experime
   return 0;
 }
 
-// Names runs of the folder that the whole config, of which the sweep may be a part, does not have.
-void announce_other_runs(const Sweep& sweep, const std::filesystem::path& experiment) {
-  std::vector<RunConfig> whole = sweep.runs;
-  whole.insert(whole.end(), sweep.not_chosen.begin(), sweep.not_chosen.end());
-  if (const auto others = other_runs(whole, experiment))
-    print_progress(fmt::format("{}; tables show all runs of a folder\n", *others));
-}
-
 // A run that ended worse than it began is finished, and its score is of no use.
 void warn_of_divergence(const std::vector<std::vector<RunFolder>>& jobs) {
   std::size_t count = 0;
@@ -152,6 +144,7 @@ int run(const RunOptions& options) {
   const PendingWork work = prepare_training(sweep.runs, experiment, options.retrain);
   announce_otherwise();
   for (const std::string& note : work.notes) print_progress(note + "\n");
+  begin_again(work);
   const std::int64_t workers = workers_for(work.configs, options.workers);
   print_progress(fmt::format("{}: {}, {} done, {} to do{} in {} with {}; results in {}\n", sweep.name,
                              counted(work.runs(), "run"), work.complete, work.configs.size(),
@@ -172,6 +165,13 @@ int run(const RunOptions& options) {
 }
 
 }  // namespace
+
+void announce_other_runs(const Sweep& sweep, const std::filesystem::path& experiment) {
+  std::vector<RunConfig> whole = sweep.runs;
+  whole.insert(whole.end(), sweep.not_chosen.begin(), sweep.not_chosen.end());
+  if (const auto others = other_runs(whole, experiment))
+    print_progress(fmt::format("{}; tables show all runs of a folder\n", *others));
+}
 
 std::string trained_text(std::size_t trained) {
   return trained == 0 ? "" : fmt::format(" ({} of them trained, test lengths missing)", trained);
@@ -195,7 +195,8 @@ void add_run_command(CLI::App& app, Action& action) {
       ->check(CLI::Range(1, 100'000));
   command->add_flag(
       "--retrain", options->retrain,
-      "train runs again that lack test lengths and whose checkpoints were pruned; replaces their results");
+      "train runs again whose checkpoints were pruned and that lack test lengths, and runs that have passed "
+      "steps of evaluation.at_steps; replaces their results");
   command->add_flag("--list", options->list,
                     "list the runs and their states; run and measure nothing: what a measurement decides "
                     "on is shown as auto, with the id of a run in fp32");

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -15,12 +16,14 @@
 #include "core/text.h"
 #include "experiments/plan/identity.h"
 #include "experiments/plan/sweep.h"
+#include "experiments/results/other_runs.h"
 #include "experiments/schedule/batch_script.h"
 #include "experiments/schedule/devices.h"
 #include "experiments/schedule/pending_work.h"
 #include "experiments/schedule/progress.h"
 #include "experiments/schedule/slurm.h"
 #include "experiments/schedule/submission.h"
+#include "experiments/store/needs.h"
 
 namespace che {
 namespace {
@@ -89,10 +92,24 @@ int submit(const SubmitOptions& options) {
   }
   for (const std::string& warning : warnings) print_warning(warning);
   for (const std::string& note : notes) print_progress(note + "\n");
-  const PendingWork work = prepare_training(sweep.runs, experiment, options.retrain);
+  // All that can fail comes before anything is written.
   std::vector<Submission> before = read_submissions(experiment);
   std::vector<QueuedJob> queue;
   if (!before.empty() && !options.manifest) queue = ask_slurm(queued_jobs, options.print, {});
+  const std::int64_t largest =
+      options.manifest ? 0 : ask_slurm(max_array_size, options.print, kUsualArraySize);
+  for (const RunConfig& run : sweep.runs) {
+    if (!options.print || !options.retrain || assess(RunFolder::at(experiment, run)).passed.empty()) continue;
+    throw Error(
+        fmt::format("--print --retrain: {} would begin again, which deletes its model, and --print "
+                    "submits nothing; leave out one of the two",
+                    run_id(run)));
+  }
+  announce_other_runs(sweep, experiment);
+  const std::optional<std::string> otherwise = evaluated_otherwise(sweep.runs, experiment, options.retrain);
+  const PendingWork work = prepare_training(sweep.runs, experiment, options.retrain);
+  if (otherwise) print_progress(*otherwise + "\n");
+  for (const std::string& note : work.notes) print_progress(note + "\n");
   if (!options.print && !options.manifest) {
     for (Submission& submission : before) complete_submission(submission, queue);
   }
@@ -104,6 +121,7 @@ int submit(const SubmitOptions& options) {
                              std::ranges::count_if(work.configs, waits), counted(jobs.size(), "job"),
                              one_line(experiment.string(), kWholeText)));
   if (jobs.empty()) return 0;
+  begin_again(work);
 
   Submission submission =
       create_submission(experiment, jobs, static_cast<std::size_t>(options.jobs_per_task));
@@ -113,7 +131,6 @@ int submit(const SubmitOptions& options) {
     return 0;
   }
   warn_of_unfitting_options(batch, runs_by_task(jobs, options.jobs_per_task), print_warning);
-  const std::int64_t largest = ask_slurm(max_array_size, options.print, kUsualArraySize);
   const std::filesystem::path program = program_file("che");
   const std::string name = "che-" + sweep.name;
   const std::string script = array_script(submission, name, program, batch);
@@ -200,8 +217,10 @@ void add_submit_command(CLI::App& app, Action& action) {
                    "for sites that put such tasks back")
       ->check(CLI::Range(0, 255))
       ->excludes(restarts);
-  command->add_flag("--retrain", options->retrain,
-                    "as for run: train runs again that lack test lengths and whose checkpoints were pruned");
+  command->add_flag(
+      "--retrain", options->retrain,
+      "as for run: train runs again whose checkpoints were pruned and that lack test lengths, and "
+      "runs that have passed steps of evaluation.at_steps");
   command->add_flag("--print", options->print, "write the files and print what to submit; submit nothing");
 }
 

@@ -126,7 +126,7 @@ int show_plan(const Sweep& sweep, const std::vector<std::string>& described,
   for (std::size_t i = 0; i < on_gpu.size(); ++i) {
     if (on_gpu[i] && has_device(sweep.runs[i])) open_device(sweep.runs[i].execution);
   }
-  const WorkEstimate work = estimate_work(sweep.runs, experiment);
+  const WorkEstimate work = estimate_work(sweep.runs, experiment, retrain);
   std::vector<std::string> lost;
   for (std::size_t i = 0; i < work.runs.size(); ++i) {
     if (work.runs[i].needs.has_lost_model()) lost.push_back(run_id(sweep.runs[i]));

@@ -173,7 +173,7 @@ double CostEstimate::seconds(const RunConfig& config, const Operations& work) {
 }
 
 WorkEstimate estimate_work(const std::vector<RunConfig>& runs, const std::filesystem::path& experiment,
-                           const std::optional<ComputingDevice>& device) {
+                           bool retrain, const std::optional<ComputingDevice>& device) {
   const double memory_bytes = available_resources().memory_bytes;
   CostEstimate cost;
   if (device)
@@ -184,6 +184,7 @@ WorkEstimate estimate_work(const std::vector<RunConfig>& runs, const std::filesy
     RunEstimate& run = all.runs.emplace_back();
     run.parameters = parameter_count(config);
     run.needs = assess(RunFolder::at(experiment, config));
+    if (retrain && !run.needs.passed.empty()) run.needs = assess(config, StoredRun(), /*has_model=*/false);
     if (run.needs.left.all() > 0) {
       std::optional<ComputingDevice> used = device;
       try {

@@ -58,9 +58,9 @@ struct WorkEstimate {
 
 // Estimates what `runs` stored below `experiment`, or not yet there, would take on this machine: on `device`
 // with the fused kernels, or on what their `execution` asks for. A run whose model does not fit in memory is
-// not measured. Writes nothing.
+// not measured. With `retrain`, runs begin again that prepare_training lets begin again. Writes nothing.
 WorkEstimate estimate_work(const std::vector<RunConfig>& runs, const std::filesystem::path& experiment,
-                           const std::optional<ComputingDevice>& device = std::nullopt);
+                           bool retrain, const std::optional<ComputingDevice>& device = std::nullopt);
 
 // Returns the most memory that a process needs which trains and evaluates one of `runs`. It is measured on
 // the CPU with few examples of the longest sequences and scaled to whole batches. It counts tensors, and the

@@ -77,17 +77,6 @@ class ContinuedRuns {
   std::string other_;
 };
 
-// Makes a run that was trained begin at step 0, or where a shorter run ends. It keeps its config, and its
-// rows in *.replaced.
-void begin_again(const RunFolder& run) {
-  const FileLock lock(run.path());
-  run.set_evaluation_aside();
-  run.set_at_steps_aside();
-  run.write_status({});
-  remove_checkpoints(run.path());
-  run.write_metrics({});
-}
-
 // Throws Error (usage) where a text of these runs has the name of another one, of these or of the stored
 // runs: no table of the folder could be made.
 void check_texts(const std::vector<RunFolder>& runs, const fs::path& experiment) {
@@ -154,12 +143,23 @@ PendingWork prepare_training(const std::vector<RunConfig>& runs, const fs::path&
   for (const RunFolder& folder : folders) folder.store_config();
   if (!passed.runs.empty() && !retrain) work.notes.push_back(passed.text());
   continued.describe(work.notes);
-  if (retrain) std::ranges::for_each(passed.runs, begin_again);
+  if (retrain) work.to_begin_again = std::move(passed.runs);
   for (const std::vector<std::size_t>& indices : group_into_jobs(work.configs)) {
     std::vector<RunFolder>& job = work.jobs.emplace_back();
     for (const std::size_t index : indices) job.push_back(pending[index]);
   }
   return work;
+}
+
+void begin_again(const PendingWork& work) {
+  for (const RunFolder& run : work.to_begin_again) {
+    const FileLock lock(run.path());
+    run.set_evaluation_aside();
+    run.set_at_steps_aside();
+    run.write_status({});
+    remove_checkpoints(run.path());
+    run.write_metrics({});
+  }
 }
 
 void check_models_stored(const std::vector<std::string>& lost) {

@@ -15,12 +15,13 @@ namespace che {
 // The work that is left in an experiment's folder, which is locked for this process.
 struct PendingWork {
   FileLock lock;
-  std::vector<std::vector<RunFolder>> jobs;  // In the order in which they are started.
-  std::vector<RunConfig> configs;            // The configs of the jobs' runs.
-  std::size_t complete = 0;                  // Runs with nothing left to do.
-  std::size_t trained = 0;                   // Runs of the jobs that only lack test lengths.
-  std::size_t left_out = 0;                  // Runs that cannot be evaluated; each is warned of.
-  std::vector<std::string> notes = {};       // Lines about several runs, to be shown before work begins.
+  std::vector<std::vector<RunFolder>> jobs;    // In the order in which they are started.
+  std::vector<RunConfig> configs;              // The configs of the jobs' runs.
+  std::size_t complete = 0;                    // Runs with nothing left to do.
+  std::size_t trained = 0;                     // Runs of the jobs that only lack test lengths.
+  std::size_t left_out = 0;                    // Runs that cannot be evaluated; each is warned of.
+  std::vector<std::string> notes = {};         // Lines about several runs, to be shown before work begins.
+  std::vector<RunFolder> to_begin_again = {};  // Runs of the jobs that --retrain trains anew; see below.
 
   std::size_t runs() const { return configs.size() + complete + left_out; }
 };
@@ -30,9 +31,13 @@ struct PendingWork {
 //
 // To train a run again replaces results, and needs `retrain`. Without it, runs that lack test lengths and
 // whose model is lost are an Error (usage). With it, runs that have passed a step of evaluation.at_steps
-// without being measured begin again.
+// without being measured are to begin again, for which begin_again() must be called.
 PendingWork prepare_training(const std::vector<RunConfig>& runs, const std::filesystem::path& experiment,
                              bool retrain);
+
+// Makes `to_begin_again` begin at step 0, or where shorter runs end. Each keeps its config, and its rows in
+// *.replaced; its model is deleted.
+void begin_again(const PendingWork& work);
 
 // Throws Error (usage) unless `lost` is empty: the ids of trained runs that lack test lengths and whose model
 // is lost.

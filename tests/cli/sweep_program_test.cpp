@@ -348,6 +348,32 @@ TEST_F(SweepProgramTest, ATaskSplitsAJobWhoseRunsDifferByNow) {
   expect_contains(output_of({"status", results()}), {": 2 runs: 2 finished"});
 }
 
+// Printing deletes nothing; a submission says what a run says.
+TEST_F(SweepProgramTest, SubmitsRunsThatBeginAgain) {
+  const std::vector<std::string> settings{small_config(), "task=even_pairs", "-o", results()};
+  const auto with = [&](const std::string& command, const std::vector<std::string>& options) {
+    std::vector<std::string> words{command};
+    words.insert(words.end(), settings.begin(), settings.end());
+    words.insert(words.end(), options.begin(), options.end());
+    return words;
+  };
+  output_of(with("run", {}));
+  const auto before = everything(results());
+  expect_refusal(che(with("submit", {"evaluation.at_steps=[20]", "--slurm", "--print", "--retrain"})),
+                 {"--print --retrain: even_pairs-dape_kerple", "would begin again, which deletes its model"});
+  EXPECT_EQ(before, everything(results()));
+  expect_contains(output_of(with("submit", {"evaluation.at_steps=[20]", "--manifest"})),
+                  {"1 run passed evaluation.at_steps 20", "1 done", "0 jobs to submit"});
+  expect_contains(output_of(with("submit", {"evaluation.last_length=12", "--manifest"})),
+                  {"1 finished run was evaluated otherwise before"});
+  expect_contains(output_of(with("run", {"evaluation.at_steps=[20]", "--dry-run", "--retrain"})), {"0 done"});
+  expect_contains(output_of(with("submit", {"evaluation.at_steps=[20]", "--manifest", "--retrain"})),
+                  {"1 job to submit"});
+  EXPECT_TRUE(contents(results(), "checkpoint.bin").empty());
+  expect_contains(output_of(with("run", {"evaluation.at_steps=[20]"})), {"1 to do"});
+  EXPECT_EQ(1U, contents(results(), "evaluation_at_steps.csv").size());
+}
+
 TEST_F(SweepProgramTest, RefusesAFolderThatAnotherProcessWorksIn) {
   const pid_t process = start({"run", small_config(), "training.steps=100000", "-o", results(), "-w", "1"});
   wait_for(": step ");

@@ -202,7 +202,7 @@ TEST(TimeOnGpus, IsOfMeasuredStepsOfTheDevice) {
   const ComputingDevice device{
       .device = fake_device(), .description = "cuda (emulated, fp32)", .gpu = emulated_gpu()};
   reset_device_counts();
-  const WorkEstimate work = estimate_work(runs, scratch.path(), device);
+  const WorkEstimate work = estimate_work(runs, scratch.path(), /*retrain=*/false, device);
   EXPECT_GT(device_counts().operations, 0);
   EXPECT_EQ(0U, work.unmeasured);
   ASSERT_EQ(1U, work.by_device.size());

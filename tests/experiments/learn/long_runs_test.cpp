@@ -10,6 +10,7 @@
 #include "core/files.h"
 #include "experiments/exchange/predictions.h"
 #include "experiments/learn/job.h"
+#include "experiments/measure/cost.h"
 #include "experiments/plan/identity.h"
 #include "experiments/schedule/pending_work.h"
 #include "experiments/store/checkpoint.h"
@@ -110,6 +111,9 @@ TEST(AtSteps, ThatArePassedNeedARunThatIsTrainedAgain) {
   }
   const PendingWork again = prepare_training({asked}, scratch.path(), true);
   ASSERT_EQ(1U, again.jobs.size());
+  EXPECT_EQ(0, estimate_work({asked}, scratch.path(), /*retrain=*/false).left.training);
+  EXPECT_LT(0, estimate_work({asked}, scratch.path(), /*retrain=*/true).left.training);
+  begin_again(again);
   work(again.jobs[0]);
   EXPECT_EQ(evaluation, bytes(run, "evaluation.csv"));
   EXPECT_EQ(2U, run.at_steps().size());
