@@ -144,8 +144,9 @@ DataTable difference_data(const FigureSource& source) {
   for (const char* side : {"one_", "other_"}) {
     for (const char* name : FigureColumns::kNames) data.columns.push_back(std::string(side) + name);
   }
-  for (const char* name : {"aggregate", "pairs", "difference", "low", "high", "p_holm", "one_untrained",
-                           "other_untrained", "paper", "paper_match"}) {
+  for (const char* name :
+       {"aggregate", "pairs", "other_seeds", "difference", "low", "high", "p_holm", "one_runs",
+        "one_untrained", "other_runs", "other_untrained", "paper", "paper_match"}) {
     data.columns.emplace_back(name);
   }
   const FigureColumns columns(table);
@@ -170,10 +171,12 @@ DataTable difference_data(const FigureSource& source) {
       const bool has_paper = one_paper && other_paper && !task.length;
       const bool is_same = has_paper && one_paper->is_comparable && other_paper->is_comparable;
       add_row(data, std::move(row),
-              {std::string(aggregate_name(aggregate)), count_value(task.seeds), *task.difference,
+              {std::string(aggregate_name(aggregate)), count_value(task.seeds),
+               task.paired ? TableValue() : count_value(task.other_seeds), *task.difference,
                table_value(task.interval ? std::optional(task.interval->low) : std::nullopt),
                table_value(task.interval ? std::optional(task.interval->high) : std::nullopt),
-               table_value(task.adjusted_p), count_value(task.one_runs.untrained),
+               table_value(task.adjusted_p), count_value(task.one_runs.counted),
+               count_value(task.one_runs.untrained), count_value(task.other_runs.counted),
                count_value(task.other_runs.untrained),
                has_paper ? TableValue(one_paper->score - other_paper->score) : TableValue(),
                has_paper ? TableValue(std::string(is_same ? "same_positions" : "other_positions"))

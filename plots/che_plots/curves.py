@@ -91,6 +91,12 @@ def end_labels(axes: Axes, ends: Sequence[tuple[float, Style]], x: float, height
                     va="center", annotation_clip=False)  # fmt: skip
 
 
+def draw_chance(axes: Axes, rows: Sequence[Row], **look: Any) -> None:
+  """A line at chance, which is unknown where columns are scored at other lengths and it depends on them."""
+  for chance in known(rows, "chance")[:1]:
+    axes.axhline(100 * chance, **CHANCE, **look)
+
+
 def draw_accuracy(axes: Axes, rows: Sequence[Row], styles: dict[str, Style]) -> list[tuple[float, Style]]:
   """The lines of one task over length, with the training lengths shaded; returns where coloured lines end."""
   ends = []
@@ -101,7 +107,7 @@ def draw_accuracy(axes: Axes, rows: Sequence[Row], styles: dict[str, Style]) -> 
   trained = known(rows, "trained_from", "trained_to")
   if trained:
     axes.axvspan(min(trained), max(trained), color=SHADE, linewidth=0, zorder=0)
-  axes.axhline(100 * rows[0].number("chance"), **CHANCE, zorder=1)
+  draw_chance(axes, rows, zorder=1)
   axes.set_xlim(1, max(known(rows, "length")) * 1.03)
   axes.set_ylim(lowest_percent(known(rows, *ACCURACIES)), 102)
   return ends
@@ -109,7 +115,11 @@ def draw_accuracy(axes: Axes, rows: Sequence[Row], styles: dict[str, Style]) -> 
 
 def beats_chance(rows: Sequence[Row]) -> bool:
   """Whether the best symbol of each position is clearly another guess than chance."""
-  return any(abs(position - row.number("chance")) > 0.03 for row in rows for position in known([row], "position"))
+  return any(
+    abs(position - chance) > 0.03
+    for row in rows
+    for position, chance in zip(known([row], "position"), known([row], "chance"))
+  )
 
 
 def ends_of_score(rows: Sequence[Row]) -> set[float]:
@@ -248,7 +258,7 @@ def over_steps(rows: list[Row], width: float, column: str, y_label: str, caption
       most = max(known(rows, column))
       axes.set_ylim(-0.02 * most, 1.05 * most)
     else:
-      axes.axhline(100 * members[0].number("chance"), **CHANCE)
+      draw_chance(axes, members)
       axes.set_ylim(lowest_percent(known(rows, "low", "chance")), 102)
     axes.set_xlim(0, 1.02 * max(known(rows, "step")))
     axes.xaxis.set_major_formatter(EngFormatter(sep=""))

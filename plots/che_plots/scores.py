@@ -46,7 +46,18 @@ def p_text(row: Row) -> str:
 
 def trained(row: Row) -> bool:
   """Whether at least half of the runs of either side trained."""
-  return 2 * max(row.number("one_untrained"), row.number("other_untrained")) <= row.number("pairs")
+  return all(2 * row.number(f"{side}_untrained") <= row.number(f"{side}_runs") for side in ("one", "other"))
+
+
+def repetitions(rows: Sequence[Row]) -> str:
+  """Of how many repetitions a difference is; those of a model outside che are in no pairs."""
+  paired = [row for row in rows if not row.text("other_seeds")]
+  others = [row for row in rows if row.text("other_seeds")]
+  counts = [f"{from_to(known(paired, 'pairs'))} paired repetitions"] * bool(paired)
+  if others:
+    sides = " against ".join(from_to(known(others, column)) for column in ("pairs", "other_seeds"))
+    counts.append(f"{sides} repetitions, which are in no pairs")
+  return ", and ".join(counts)
 
 
 def draw_difference(axes: Axes, row: Row, place: float, colour: str) -> None:
@@ -101,7 +112,7 @@ def differences(rows: list[Row], width: float) -> Sheet:
     rows,
     "Is one encoding better than the other?",
     f"Dots show the difference of their mean accuracy {'at a test length' if by_length else 'over the test lengths'}, "
-    f"the {AGGREGATES[rows[0].text('aggregate')]} over {from_to(known(rows, 'pairs'))} paired repetitions.",
+    f"the {AGGREGATES[rows[0].text('aggregate')]} over {repetitions(rows)}.",
     "Right of zero, the one named first is better.",
     "Intervals are from the bootstrap; p is from a permutation test, adjusted over the tasks"
     f"{' at a length' * by_length} (Holm)." if intervals else "",

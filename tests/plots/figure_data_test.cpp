@@ -237,6 +237,9 @@ TEST(FigureData, DifferencesPairEachDapeWithItsHost) {
   EXPECT_EQ(column(data, "other_encoding"), Texts{"randomized_kerple"});
   EXPECT_EQ(column(data, "difference"), Texts{"0.125"});
   EXPECT_EQ(column(data, "pairs"), Texts{"3"});
+  EXPECT_EQ(column(data, "other_seeds"), Texts{""}) << "they are pairs";
+  EXPECT_EQ(column(data, "one_runs"), Texts{"3"});
+  EXPECT_EQ(column(data, "other_runs"), Texts{"3"});
   EXPECT_EQ(column(data, "paper_match"), Texts{"other_positions"});
   const DataTable named =
       difference_data({.table = table, .compared = {{"dape_kerple", "rope"}}, .by_length = true});

@@ -343,9 +343,26 @@ def test_p_is_shown_only_beside_an_interval() -> None:
 
 
 def test_a_side_that_mostly_did_not_train_is_marked() -> None:
-  row = {"pairs": "10", "one_untrained": "0", "other_untrained": "9"}
+  row = {"one_runs": "30", "one_untrained": "0", "other_runs": "10", "other_untrained": "6"}
   assert not scores.trained(Row(row))
-  assert scores.trained(Row(row | {"other_untrained": "5"}))
+  assert scores.trained(Row(row | {"one_untrained": "15", "other_untrained": "5"}))
+
+
+def test_repetitions_of_a_model_outside_che_are_called_unpaired() -> None:
+  pairs = Row({"pairs": "10", "other_seeds": ""})
+  assert scores.repetitions([pairs]) == "10 paired repetitions"
+  others = Row({"pairs": "4", "other_seeds": "6"})
+  assert scores.repetitions([pairs, others]) == (
+    "10 paired repetitions, and 4 against 6 repetitions, which are in no pairs"
+  )
+
+
+def test_a_line_of_chance_needs_one() -> None:
+  axes = Figure().subplots()
+  curves.draw_chance(axes, [Row({"chance": ""})])
+  assert not axes.lines
+  curves.draw_chance(axes, [Row({"chance": ""}), Row({"chance": "0.5"})])
+  assert len(axes.lines) == 1
 
 
 def test_numbers_of_a_map_can_be_read_on_every_colour() -> None:
