@@ -268,6 +268,24 @@ class Interface(unittest.TestCase):
       self.assertRegex(table, "Near")
       self.assertRegex(table, "Turned")
 
+  def test_randomized_positions_have_the_limit_of_the_config(self):
+    seen = []
+
+    class Seeing(ct.Encoding):
+      def bias(self, q, k, positions):
+        seen.append(int(positions.tokens.max()))
+        return -positions.distances().abs() * 0.1
+
+    with tempfile.TemporaryDirectory() as folder:
+      encodings = "rope, {name: rope, positions: randomized, max_position: 40}"
+      config = pathlib.Path(folder) / "small.yaml"
+      config.write_text(CONFIG.format(task="even_pairs", encodings=encodings))
+      ct.train(config, Seeing, positions="randomized", out=folder)
+      self.assertTrue(30 < max(seen) < 40, max(seen))
+      config.write_text(CONFIG.format(task="even_pairs", encodings=encodings + ", randomized_alibi"))
+      with self.assertRaisesRegex(ValueError, "several values of encoding.max_position, 40, 2048; choose one"):
+        ct.train(config, Seeing, positions="randomized", out=folder)
+
   def test_a_config_with_lists_is_trained(self):
     with tempfile.TemporaryDirectory() as folder:
       config = pathlib.Path(folder) / "small.yaml"
@@ -326,6 +344,10 @@ class Interface(unittest.TestCase):
         ct.train(widths, ct.Encoding, out=folder)
       with self.assertRaisesRegex(ValueError, "several runs of seed 0 and data seed 0; choose one"):
         ct.train(config, ct.Encoding, seeds=[0, 0], out=folder)
+      orders = che_tasks.config(config, "axes.task=[odds_first, {name: odds_first, order: odd_first}]")
+      for seeds in (None, [7]):
+        with self.assertRaisesRegex(ValueError, "odds_first: several runs of seed [07] and data seed 0; choose one"):
+          ct.train(orders, ct.Encoding, seeds=seeds, out=folder)
       with self.assertRaisesRegex(ValueError, "is no folder"):
         ct.train(config, ct.Encoding, out=config)
       with self.assertRaisesRegex(ValueError, "model: got 'rope'; 'rope' is an encoding of che"):

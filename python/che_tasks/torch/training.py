@@ -70,11 +70,15 @@ class BatchDataset(torch.utils.data.IterableDataset[TensorBatch]):
       yield to_tensors(self.batches[step], inputs)
 
 
+def _has_randomized_positions(run: Run) -> bool:
+  return run.settings.get("encoding.positions") == "randomized"
+
+
 def _are_randomized(run: Run) -> bool:
   source = run.settings.get("encoding.positions", "contiguous")
   if source not in ("contiguous", "randomized"):
     raise ValueError(f"encoding.positions: {source} is not in che_tasks.torch; allowed: contiguous, randomized")
-  return source == "randomized"
+  return _has_randomized_positions(run)
 
 
 def _drawn(run: Run, draw: Callable[[int, int], tuple[list[int], list[int]]]) -> PositionSource:
@@ -225,13 +229,21 @@ def make_encoder(run: Run, encoding: Callable[[Shape], nn.Module] | None = None)
 
 def _repetitions(config: Config, positions: str, seeds: Iterable[int] | None, learning_rate: float | None) -> list[Run]:
   """The config's runs without its encodings: one for each task and repetition."""
-  encoding = {"contiguous": "encoding=none", "randomized": "encoding={name: rope, positions: randomized}"}
+  encoding = {"contiguous": ["encoding=none"], "randomized": ["encoding={name: rope, positions: randomized}"]}
   if positions not in encoding:
     raise ValueError(f"positions: got {positions!r}; allowed: {', '.join(encoding)}")
+  limits = {run.settings["encoding.max_position"] for run in config.runs() if _has_randomized_positions(run)}
+  if positions == "randomized":
+    if len(limits) > 1:
+      raise ValueError(
+        f"config {config.name}: has several values of encoding.max_position, {', '.join(map(str, sorted(limits)))}; "
+        "choose one"
+      )
+    encoding[positions] += [f"encoding.max_position={limit}" for limit in limits]
   rate = [] if learning_rate is None else [f"learning_rate={learning_rate}"]
   distinct: dict[str, Run] = {}
   for run in config.runs():
-    changed = run.with_settings(encoding[positions], *rate)
+    changed = run.with_settings(*encoding[positions], *rate)
     distinct.setdefault(repr(sorted(changed.settings.items())), changed)
   runs = list(distinct.values())
   for key in sorted({key for run in runs for key in run.settings}):
@@ -242,8 +254,11 @@ def _repetitions(config: Config, positions: str, seeds: Iterable[int] | None, le
   if seeds is None:
     return runs
   chosen = []
-  for task in dict.fromkeys(run.task.name for run in runs):
-    of_task = [run for run in runs if run.task.name == task]
+  by_task: dict[str, list[Run]] = {}
+  for run in runs:
+    task = repr([(key, value) for key, value in sorted(run.settings.items()) if key.startswith("task")])
+    by_task.setdefault(task, []).append(run)
+  for of_task in by_task.values():
     for seed in seeds:
       same = [run for run in of_task if run.seed == seed]
       chosen += same or [of_task[0].with_settings(f"seed={seed}")]
@@ -284,7 +299,8 @@ def train(
     encoding: makes the encoding from a `Shape`, such as a class derived from `Encoding`.
     model: its name in tables; the encoding's name unless given.
     seeds: of the repetitions; the config's unless given. A seed that the config lacks gets the data seed of its first.
-    positions: "contiguous", or "randomized" positions as che draws them.
+    positions: "contiguous", or "randomized" positions as che draws them, below the `encoding.max_position` of the
+      config's encodings with randomized positions.
     learning_rate: needed where the config has several.
     out: folder for the predictions, <task>-seed<seed>.jsonl, or <task>-seed<seed>-data<data seed>.jsonl where a seed
       has several.
