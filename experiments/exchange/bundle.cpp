@@ -43,7 +43,7 @@ void add_run(BundleSummary& summary, Seeds& seeds, const BundledRun& run) {
   const RunStatus& status = run.status;
   ++summary.runs;
   summary.rows_without_predictions += run.rows_without_predictions;
-  summary.task_versions[config.row_label().text()] = config.has_text() ? 1 : task_version(config.task);
+  summary.task_versions[config.row_label().text()].insert(config.has_text() ? 1 : task_version(config.task));
   const std::string cell = cell_id(config);
   auto& of_cell = seeds[cell];
   if (status.state != RunState::kFinished) {
@@ -72,12 +72,21 @@ OrderedJson entry_of(const std::string& path, std::size_t bytes, const std::stri
   return {{"path", path}, {"bytes", bytes}, {"sha256", digits}};
 }
 
+// The version of each task; a list where runs have several.
+OrderedJson versions_of(const BundleSummary& summary) {
+  OrderedJson tasks = OrderedJson::object();
+  for (const auto& [task, versions] : summary.task_versions) {
+    tasks[task] = versions.size() == 1 ? OrderedJson(*versions.begin()) : OrderedJson(versions);
+  }
+  return tasks;
+}
+
 OrderedJson manifest_of(const BundleSummary& summary, const OrderedJson& files) {
   return {{"format", kFormat},
           {"name", summary.name},
           {"version", summary.version},
           {"git_commit", summary.git_commit},
-          {"tasks", summary.task_versions},
+          {"tasks", versions_of(summary)},
           {"seeds", summary.seeds},
           {"unfinished", summary.unfinished},
           {"hardware", summary.hardware},
@@ -312,8 +321,8 @@ std::string describe(const BundleSummary& summary, const fs::path& file) {
   add("sha256", summary.digits);
   add("made by", one_line(fmt::format("che {}, commit {}", summary.version, summary.git_commit)));
   std::vector<std::string> tasks;
-  for (const auto& [task, version] : summary.task_versions) {
-    tasks.push_back(fmt::format("{} (version {})", task, version));
+  for (const auto& [task, versions] : summary.task_versions) {
+    tasks.push_back(fmt::format("{} (version {})", task, fmt::join(versions, " and ")));
   }
   add("tasks", fmt::format("{}", fmt::join(tasks, ", ")));
   std::size_t least = summary.runs;

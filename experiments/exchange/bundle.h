@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <functional>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -27,11 +28,11 @@ struct BundleSummary {
   std::string git_commit;  // and its sources.
   std::size_t files = 0;
   std::size_t runs = 0;
-  std::map<std::string, std::string> unfinished;      // Runs without a score by id, and why.
-  std::map<std::string, std::int64_t> task_versions;  // By task as tables label it.
-  std::map<std::string, std::size_t> seeds;           // Finished seeds of each cell, by its cell_id().
-  std::size_t rows_without_predictions = 0;           // Sums those of the runs.
-  std::vector<std::string> hardware;                  // "processor on host" of the runs, each once.
+  std::map<std::string, std::string> unfinished;                // Runs without a score by id, and why.
+  std::map<std::string, std::set<std::int64_t>> task_versions;  // By task as tables label it.
+  std::map<std::string, std::size_t> seeds;  // Finished seeds of each cell, by its cell_id().
+  std::size_t rows_without_predictions = 0;  // Sums those of the runs.
+  std::vector<std::string> hardware;         // "processor on host" of the runs, each once.
 
   bool is_complete() const { return unfinished.empty(); }
 };

@@ -94,7 +94,7 @@ TEST_F(Bundle, HoldsWhatTheManifestSays) {
   EXPECT_EQ(2U, verified.runs);
   EXPECT_EQ(9U, verified.files);
   EXPECT_TRUE(verified.is_complete());
-  EXPECT_EQ((std::map<std::string, std::int64_t>{{"even_pairs", 1}}), verified.task_versions);
+  EXPECT_EQ((std::map<std::string, std::set<std::int64_t>>{{"even_pairs", {1}}}), verified.task_versions);
   ASSERT_EQ(1U, verified.seeds.size());
   EXPECT_EQ(2U, verified.seeds.begin()->second);
   EXPECT_EQ(sha256(read_file(file())), verified.digits);
