@@ -114,6 +114,8 @@ std::optional<Replica> load_replica(const RunFolder& run, FileLock lock, std::in
   const RunConfig& config = run.config();
   StoredRun stored = run.set_damage_aside(warn);
   const bool is_mixed = stored.is_mixed(config.training.steps);
+  // The time of rows that are measured anew counts once.
+  if (stored.evaluation.empty() && stored.at_steps.empty()) stored.status.evaluation_seconds = 0;
   Replica replica{.folder = run,
                   .lock = std::move(lock),
                   .status = std::move(stored.status),

@@ -178,6 +178,18 @@ TEST_F(JobTest, UsesTheCheckpointBeforeADamagedOne) {
   EXPECT_EQ(30, run.metrics().back().step);
 }
 
+TEST_F(JobTest, CountsTheTimeOfRowsOnceThatAreMeasuredAnew) {
+  const RunFolder run = create("anew", small_config());
+  work({run});
+  RunStatus status = run.status();
+  status.evaluation_seconds += 1000;
+  run.write_status(status);
+  std::ofstream(run.path() / "evaluation.csv", std::ios::app) << "damage";
+  EXPECT_EQ(JobOutcome::kDone, work({run}));
+  EXPECT_LT(run.status().evaluation_seconds, 1000);
+  EXPECT_LT(0, run.status().evaluation_seconds);
+}
+
 TEST_F(JobTest, AddsLengthsWithoutTrainingAgain) {
   const RunFolder run = create("more", small_config());
   work({run});
