@@ -16,6 +16,7 @@
 #include "core/hashes.h"
 #include "experiments/exchange/archive.h"
 #include "experiments/plan/identity.h"
+#include "tasks/declared/task_definition.h"
 #include "tests/contains.h"
 #include "tests/experiments/store/made_up_results.h"
 #include "tests/message_of.h"
@@ -101,6 +102,26 @@ TEST_F(Bundle, HoldsWhatTheManifestSays) {
   expect_contains(describe(verified, file()),
                   {"2 runs of the experiment made_up, 9 files", verified.digits, "even_pairs (version 1)",
                    "2 finished in each cell, of 1 cell", "every run in it has a score"});
+}
+
+TEST_F(Bundle, NamesEveryVersionOfATask) {
+  for (const int version : {1, 2}) {
+    RunConfig config = made_up_config("even_pairs", "rope", version);
+    config.task = {
+        .name = "even_b",
+        .definition =
+            parse_task_definition(fmt::format("name: even_b\nsymbols: [a, b]\nanswer: accept\nversion: {}\n"
+                                              "automaton: \"0 0 a\\n0 1 b\\n1 1 a\\n1 0 b\\n0\\n\"\n",
+                                              version),
+                                  "x")
+                .canonical()};
+    store_run(experiment(), config, RunState::kFinished, 0.75);
+  }
+  write_bundle(experiment(), file());
+  const BundleSummary verified = verify_bundle(file());
+  EXPECT_EQ((std::set<std::int64_t>{1, 2}), verified.task_versions.at("even_b"));
+  expect_contains(describe(verified, file()), {"even_b (version 1 and 2), even_pairs (version 1)"});
+  expect_contains(tar(), {"\"even_b\": [", "\"even_pairs\": 1"});
 }
 
 TEST_F(Bundle, HasTheEvaluationOnTheWay) {
