@@ -107,7 +107,7 @@ int submit(const SubmitOptions& options) {
   }
   announce_other_runs(sweep, experiment);
   const std::optional<std::string> otherwise = evaluated_otherwise(sweep.runs, experiment, options.retrain);
-  const PendingWork work = prepare_training(sweep.runs, experiment, options.retrain);
+  PendingWork work = prepare_training(sweep.runs, experiment, options.retrain);
   if (otherwise) print_progress(*otherwise + "\n");
   for (const std::string& note : work.notes) print_progress(note + "\n");
   if (!options.print && !options.manifest) {
@@ -121,6 +121,7 @@ int submit(const SubmitOptions& options) {
                              std::ranges::count_if(work.configs, waits), counted(jobs.size(), "job"),
                              one_line(experiment.string(), kWholeText)));
   if (jobs.empty()) return 0;
+  std::erase_if(work.to_begin_again, [&](const RunFolder& run) { return queued.contains(run.id()); });
   begin_again(work);
 
   Submission submission =

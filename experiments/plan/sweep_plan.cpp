@@ -357,8 +357,8 @@ std::vector<RunSetting> SweepPlan::settings(std::size_t run) const {
              return setting.setting->path != whole.path && is_below(setting.setting->path, whole.path);
            });
   };
-  const auto parts = std::ranges::stable_partition(of_axes, is_first);
-  of_axes.insert(parts.begin(), of_overrides.begin(), of_overrides.end());
+  const auto parts = std::stable_partition(of_axes.begin(), of_axes.end(), is_first);
+  of_axes.insert(parts, of_overrides.begin(), of_overrides.end());
   return of_axes;
 }
 
