@@ -92,18 +92,20 @@ int submit(const SubmitOptions& options) {
   }
   for (const std::string& warning : warnings) print_warning(warning);
   for (const std::string& note : notes) print_progress(note + "\n");
-  // All that can fail comes before anything is written.
+  // Slurm is asked before anything is written, because it may not answer.
   std::vector<Submission> before = read_submissions(experiment);
   std::vector<QueuedJob> queue;
   if (!before.empty() && !options.manifest) queue = ask_slurm(queued_jobs, options.print, {});
   const std::int64_t largest =
       options.manifest ? 0 : ask_slurm(max_array_size, options.print, kUsualArraySize);
-  for (const RunConfig& run : sweep.runs) {
-    if (!options.print || !options.retrain || assess(RunFolder::at(experiment, run)).passed.empty()) continue;
-    throw Error(
-        fmt::format("--print --retrain: {} would begin again, which deletes its model, and --print "
-                    "submits nothing; leave out one of the two",
-                    run_id(run)));
+  if (options.print && options.retrain) {
+    for (const RunConfig& run : sweep.runs) {
+      if (assess(RunFolder::at(experiment, run)).passed.empty()) continue;
+      throw Error(
+          fmt::format("--print --retrain: {} would begin again, which deletes its model, and --print "
+                      "submits nothing; leave out one of the two",
+                      run_id(run)));
+    }
   }
   announce_other_runs(sweep, experiment);
   const std::optional<std::string> otherwise = evaluated_otherwise(sweep.runs, experiment, options.retrain);

@@ -106,7 +106,7 @@ RunConfig read_bases(std::vector<ConfigNode> bases, const std::vector<const Sett
       assign_path("text", entry->value, fields, "base.");
     }
   }
-  // What is below `text` needs one.
+  // A setting below `text` needs the corpus that `text` names, which therefore comes first.
   for (const bool is_whole : {true, false}) {
     for (const Setting* setting : named) {
       if (is_whole == (setting->path == "text") && is_below(setting->path, "text"))

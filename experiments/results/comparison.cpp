@@ -98,7 +98,7 @@ bool are_finite(const std::vector<double>& values) {
   return std::ranges::all_of(values, [](double value) { return std::isfinite(value); });
 }
 
-// Nothing where two infinite scores are compared.
+// Returns nothing where both scores are infinite, because their difference is no number.
 std::optional<double> known_difference(const std::vector<double>& differences, Aggregate aggregate) {
   const auto is_unknown = [](double value) { return std::isnan(value); };
   if (std::ranges::any_of(differences, is_unknown)) return {};

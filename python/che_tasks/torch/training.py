@@ -232,8 +232,8 @@ def _repetitions(config: Config, positions: str, seeds: Iterable[int] | None, le
   encoding = {"contiguous": ["encoding=none"], "randomized": ["encoding={name: rope, positions: randomized}"]}
   if positions not in encoding:
     raise ValueError(f"positions: got {positions!r}; allowed: {', '.join(encoding)}")
-  limits = {run.settings["encoding.max_position"] for run in config.runs() if _has_randomized_positions(run)}
   if positions == "randomized":
+    limits = {run.settings["encoding.max_position"] for run in config.runs() if _has_randomized_positions(run)}
     if len(limits) > 1:
       raise ValueError(
         f"config {config.name}: has several values of encoding.max_position, {', '.join(map(str, sorted(limits)))}; "

@@ -61,7 +61,8 @@ TEST(Progress, IsDescribedWithTheTimeLeftFirst) {
             describe(evaluating));
 }
 
-// What `write` prints to a terminal of so many columns, which gives each line feed a carriage return.
+// Returns what `write` prints to a terminal with so many columns. A terminal adds a carriage return to each
+// line feed.
 template <class Write>
 std::string printed_to_terminal(unsigned short columns, const Write& write) {
   const std::string end = "[end]";

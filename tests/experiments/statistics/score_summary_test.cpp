@@ -45,7 +45,7 @@ TEST(ScoreSummary, OneScoreHasNoSpread) {
   }
 }
 
-// Perplexities of models that diverged.
+// A model that diverged can have an infinite perplexity.
 TEST(ScoreSummary, OfInfiniteScoresIsInfinite) {
   constexpr double kInfinite = std::numeric_limits<double>::infinity();
   const ScoreSummary all = summarize({kInfinite, kInfinite, kInfinite}, {.greater_is_better = false});
