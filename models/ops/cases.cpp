@@ -72,7 +72,7 @@ std::vector<OperationCase> attentions(const CaseSizes& sizes, std::int64_t token
                          AttentionTerms terms;
                          if (in.size() > 3) terms = bias_of(in[3], by_offset);
                          if (has_f) {
-                           terms = AdaptedBias{.bias = {in[3], by_offset},
+                           terms = AdaptedBias{.bias = bias_of(in[3], by_offset),
                                                .adds_bias = true,
                                                .mlp = {.w1 = in[4], .b1 = in[5], .w2 = in[6], .b2 = in[7]}};
                          }
@@ -82,6 +82,12 @@ std::vector<OperationCase> attentions(const CaseSizes& sizes, std::int64_t token
                    .bytes = bytes,
                    .has_tf32 = true});
   };
+  const auto add_f = [&](Tensors& inputs) {
+    inputs.push_back(numbers.variable({1, 2 * sizes.heads, sizes.hidden}, 0.1));
+    inputs.push_back(numbers.far_from_zero({1, sizes.hidden}, 3));
+    inputs.push_back(numbers.variable({1, sizes.hidden, sizes.heads}, 0.3));
+    inputs.push_back(numbers.variable({1, sizes.heads}, 0.3));
+  };
   add("", qkv, false, false);
   add("", qkv, false, true);
   for (const bool by_offset : {true, false}) {
@@ -90,10 +96,7 @@ std::vector<OperationCase> attentions(const CaseSizes& sizes, std::int64_t token
     Tensors inputs = qkv;
     inputs.push_back(numbers.variable({1, sizes.heads, values}));
     add(", bias " + kind, inputs, by_offset, false);
-    inputs.push_back(numbers.variable({1, 2 * sizes.heads, sizes.hidden}, 0.1));
-    inputs.push_back(numbers.far_from_zero({1, sizes.hidden}, 3));
-    inputs.push_back(numbers.variable({1, sizes.hidden, sizes.heads}, 0.3));
-    inputs.push_back(numbers.variable({1, sizes.heads}, 0.3));
+    add_f(inputs);
     add(", DAPE " + kind, inputs, by_offset, false);
     add(", DAPE " + kind, inputs, by_offset, true);
   }
@@ -101,6 +104,8 @@ std::vector<OperationCase> attentions(const CaseSizes& sizes, std::int64_t token
     Tensors inputs = qkv;
     inputs.push_back(numbers.variable({1, batch, causal ? 1 : 2, sizes.heads, tokens}));
     add(", bias by sums", inputs, false, causal);
+    add_f(inputs);
+    add(", DAPE by sums", inputs, false, causal);
   }
   return all;
 }

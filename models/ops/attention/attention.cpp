@@ -23,10 +23,11 @@ using torch::autograd::variable_list;
 
 // f with its first layer split by its inputs: hidden layer LeakyReLU_0.01(w1 A + hidden bias).
 struct SplitMlp {
-  at::Tensor w1;           // (replicas, heads, hidden)
-  at::Tensor w2;           // (replicas, hidden, heads)
-  at::Tensor b2;           // (replicas, heads)
-  PairValues hidden_bias;  // w1 B + b1
+  at::Tensor w1;                // (replicas, heads, hidden)
+  at::Tensor w2;                // (replicas, hidden, heads)
+  at::Tensor b2;                // (replicas, heads)
+  PairValues hidden_bias;       // w1 B + b1
+  at::Tensor hidden_sums = {};  // In place of w1 B where B is by running sums.
 };
 
 // The terms of fused attention: a bias to add, one by running sums, and f, as far as there are.
@@ -44,7 +45,8 @@ FusedTerms fused_terms(const AttentionTerms& terms) {
   }
   const PairMlp& f = adapted->mlp;
   if (f.reads != PairMlp::Reads::kBias) {
-    return {adapted->adds_bias ? adapted->bias : PairValues(), *adapted};
+    const PairValues added = adapted->adds_bias ? adapted->bias : PairValues();
+    return added.by_example() ? FusedTerms{{}, *adapted, added.sums} : FusedTerms{added, *adapted};
   }
   // f(B) is an additive bias itself.
   const auto with_f = [f, adds_bias = adapted->adds_bias](const at::Tensor& bias) {
@@ -78,16 +80,14 @@ PairValues masked(const PairValues& bias, const PairValues& mask, std::int64_t q
 SplitMlp split(const PairMlp& f, const PairValues& bias, std::int64_t heads, std::int64_t keys) {
   // By logits, then by the bias; split() has one gradient for all parts.
   const std::vector<at::Tensor> w1 = f.w1.split(heads, 1);
-  if (f.reads == PairMlp::Reads::kLogits) {
-    return {w1.front().contiguous(),
-            f.w2.contiguous(),
-            f.b2.contiguous(),
-            {f.b1.unsqueeze(2).expand({-1, -1, 2 * keys - 1}), true}};
+  SplitMlp split{w1.front().contiguous(), f.w2.contiguous(), f.b2.contiguous(), {}};
+  if (f.reads == PairMlp::Reads::kLogits || bias.by_example()) {
+    split.hidden_bias = {f.b1.unsqueeze(2).expand({-1, -1, 2 * keys - 1}), true};
+  } else {
+    split.hidden_bias = {affine_in_front(bias.values, w1.back(), f.b1), bias.by_offset};
   }
-  return {w1.front().contiguous(),
-          f.w2.contiguous(),
-          f.b2.contiguous(),
-          {affine_in_front(bias.values, w1.back(), f.b1), bias.by_offset}};
+  if (bias.by_example()) split.hidden_sums = affine(bias.sums.transpose(3, 4), w1.back()).contiguous();
+  return split;
 }
 
 // A replica for each of `replicas`, and rows without gaps.
@@ -111,7 +111,8 @@ struct AttentionOperands {
   at::Tensor hidden_bias;  // (replicas, hidden, pairs)
   bool hidden_by_offset = false;
   bool causal = false;
-  at::Tensor sums = {};  // (replicas, batch, sides, heads, keys)
+  at::Tensor sums = {};         // (replicas, batch, sides, heads, keys)
+  at::Tensor hidden_sums = {};  // (replicas, batch, sides, keys, hidden)
 
   AttentionShape shape() const {
     return {.replicas = q.size(0),
@@ -122,7 +123,7 @@ struct AttentionOperands {
             .head_width = q.size(4),
             .hidden = w1.defined() ? w1.size(2) : 0,
             .causal = causal,
-            .has_sums = sums.defined()};
+            .has_sums = sums.defined() || hidden_sums.defined()};
   }
 
   AttentionInputs inputs() const {
@@ -138,7 +139,8 @@ struct AttentionOperands {
             .w1 = data(w1),
             .w2 = data(w2),
             .b2 = data(b2),
-            .hidden_bias = view_of<const float>(hidden_bias, hidden_by_offset)};
+            .hidden_bias = view_of<const float>(hidden_bias, hidden_by_offset),
+            .hidden_sums = hidden_sums.defined() ? examples_of(hidden_sums) : ExampleView<const float>()};
   }
 };
 
@@ -149,20 +151,30 @@ class Attention : public torch::autograd::Function<Attention> {
                             const at::Tensor& v, const std::optional<at::Tensor>& bias,
                             const std::optional<at::Tensor>& w1, const std::optional<at::Tensor>& w2,
                             const std::optional<at::Tensor>& b2, const std::optional<at::Tensor>& hidden_bias,
-                            const std::optional<at::Tensor>& sums, bool bias_by_offset, bool hidden_by_offset,
-                            bool causal, const Backend& backend) {
+                            const std::optional<at::Tensor>& sums,
+                            const std::optional<at::Tensor>& hidden_sums, bool bias_by_offset,
+                            bool hidden_by_offset, bool causal, const Backend& backend) {
     const auto tensor = [](const std::optional<at::Tensor>& x) { return x.value_or(at::Tensor()); };
     const AttentionKernels& kernels = device_kernels(backend).attention;
-    const AttentionOperands operands{
-        q,          k,           v,          tensor(bias),        bias_by_offset,
-        tensor(w1), tensor(w2),  tensor(b2), tensor(hidden_bias), hidden_by_offset,
-        causal,     tensor(sums)};
+    const AttentionOperands operands{q,
+                                     k,
+                                     v,
+                                     tensor(bias),
+                                     bias_by_offset,
+                                     tensor(w1),
+                                     tensor(w2),
+                                     tensor(b2),
+                                     tensor(hidden_bias),
+                                     hidden_by_offset,
+                                     causal,
+                                     tensor(sums),
+                                     tensor(hidden_sums)};
     const at::Tensor out = at::empty(q.sizes(), q.options());
     const at::Tensor kept = at::empty({kernels.saved_values(operands.shape())}, q.options());
     run_kernel(backend, "attention", kernels.forward, operands.inputs(), mutable_examples_of(out),
                kept.mutable_data_ptr<float>());
     context->save_for_backward({q, k, v, operands.bias, operands.w1, operands.w2, operands.b2,
-                                operands.hidden_bias, kept, operands.sums});
+                                operands.hidden_bias, kept, operands.sums, operands.hidden_sums});
     keep(context, std::tuple(bias_by_offset, hidden_by_offset, causal, backend));
     return out;
   }
@@ -172,9 +184,9 @@ class Attention : public torch::autograd::Function<Attention> {
     const variable_list saved = context->get_saved_variables();
     const auto& [bias_by_offset, hidden_by_offset, causal, backend] =
         kept<std::tuple<bool, bool, bool, Backend>>(context);
-    const AttentionOperands operands{saved[0],       saved[1],         saved[2], saved[3],
-                                     bias_by_offset, saved[4],         saved[5], saved[6],
-                                     saved[7],       hidden_by_offset, causal,   saved[9]};
+    const AttentionOperands operands{saved[0], saved[1], saved[2], saved[3], bias_by_offset,
+                                     saved[4], saved[5], saved[6], saved[7], hidden_by_offset,
+                                     causal,   saved[9], saved[10]};
     const auto like = [](const at::Tensor& x) {
       return x.defined() ? at::empty(x.sizes(), x.options()) : at::Tensor();
     };
@@ -189,6 +201,7 @@ class Attention : public torch::autograd::Function<Attention> {
     const at::Tensor d_b2 = like(operands.b2);
     const at::Tensor d_hidden_bias = like(operands.hidden_bias);
     const at::Tensor d_sums = like(operands.sums);
+    const at::Tensor d_hidden_sums = like(operands.hidden_sums);
     const at::Tensor d_out = gradients[0].contiguous();
     run_kernel(backend, "attention's gradient", device_kernels(backend).attention.backward, operands.inputs(),
                saved[8].const_data_ptr<float>(), examples_of(d_out),
@@ -200,8 +213,10 @@ class Attention : public torch::autograd::Function<Attention> {
                 .d_w1 = data(d_w1),
                 .d_w2 = data(d_w2),
                 .d_b2 = data(d_b2),
-                .d_hidden_bias = view_of<float>(d_hidden_bias, operands.hidden_by_offset)});
-    return {d_q, d_k, d_v, d_bias, d_w1, d_w2, d_b2, d_hidden_bias, d_sums, {}, {}, {}, {}};
+                .d_hidden_bias = view_of<float>(d_hidden_bias, operands.hidden_by_offset),
+                .d_hidden_sums =
+                    d_hidden_sums.defined() ? mutable_examples_of(d_hidden_sums) : ExampleView<float>()});
+    return {d_q, d_k, d_v, d_bias, d_w1, d_w2, d_b2, d_hidden_bias, d_sums, d_hidden_sums, {}, {}, {}, {}};
   }
 };
 
@@ -243,21 +258,23 @@ at::Tensor fused_attention(const at::Tensor& q, const at::Tensor& k, const at::T
     operands.b2 = f.b2;
     operands.hidden_bias = of_replicas(f.hidden_bias, replicas);
     operands.hidden_by_offset = f.hidden_bias.by_offset;
+    operands.hidden_sums = f.hidden_sums;
   };
   if (has_gradients) {
     const auto optional = [](const at::Tensor& x) { return x.defined() ? std::optional(x) : std::nullopt; };
     set_terms(0, queries, keys);
-    return Attention::apply(operands.q, operands.k, operands.v, optional(operands.bias),
-                            optional(operands.w1), optional(operands.w2), optional(operands.b2),
-                            optional(operands.hidden_bias), optional(operands.sums), operands.bias_by_offset,
-                            operands.hidden_by_offset, causal, backend);
+    return Attention::apply(
+        operands.q, operands.k, operands.v, optional(operands.bias), optional(operands.w1),
+        optional(operands.w2), optional(operands.b2), optional(operands.hidden_bias), optional(operands.sums),
+        optional(operands.hidden_sums), operands.bias_by_offset, operands.hidden_by_offset, causal, backend);
   }
   const AttentionKernels& kernels = device_kernels(backend).attention;
   const c10::NoGradGuard no_grad;
   const at::Tensor out = at::empty(q.sizes(), q.options());
   const AttentionOperands all = operands;
   const PairValues& pairs = terms.adapted ? terms.adapted->bias : terms.bias;
-  const std::int64_t step = pairs.defined() && !pairs.by_offset ? kernels.query_block : queries;
+  const bool are_by_pair = pairs.values.defined() || pairs.compute;
+  const std::int64_t step = are_by_pair && !pairs.by_offset ? kernels.query_block : queries;
   for (std::int64_t first = 0; first < queries; first += step) {
     const std::int64_t count = std::min(step, queries - first);
     // The queries of a causal operation are its last tokens.
@@ -343,7 +360,7 @@ bool covers(const AttentionKernels& kernels, const AttentionTerms& terms, Attent
   const bool is_adapted = adapted != nullptr && adapted->mlp.reads != PairMlp::Reads::kBias;
   shape.hidden = is_adapted ? adapted->mlp.w1.size(-1) : 0;
   shape.has_sums = additive_bias(terms).by_example();
-  if (adapted != nullptr && shape.has_sums) return false;
+  if (adapted != nullptr && !is_adapted && shape.has_sums) return false;
   return kernels.serves(shape, has_gradients);
 }
 

@@ -70,10 +70,10 @@ at::Tensor softmax_last(const at::Tensor& x);
 // width forward and 8 backward; with f, another 4 heads hidden forward, and 10 heads hidden + 2 width
 // backward. Bytes of memory traffic per pair with gradients: 4 heads forward, 4 heads backward. Causal
 // attention passes over the keys up to the last one that a vector of queries sees. The bias of running sums
-// is formed for each vector of queries; a device that does not serve it, and f, take every example as a
-// replica of its own. Not fused: CustomLogits, f with three taps, shapes that the device's form does not
-// serve. Without gradients these pass in blocks of queries where a causal operation has more than 2,048 of
-// them.
+// and f's hidden bias, which then is one of running sums, too, are formed for each vector of queries. A
+// device that does not serve them, and f of the bias alone, take every example as a replica of its own. Not
+// fused: CustomLogits, f with three taps, shapes that the device's form does not serve. Without gradients
+// these pass in blocks of queries where a causal operation has more than 2,048 of them.
 //
 // Throws Error for shapes that do not fit together.
 at::Tensor attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,

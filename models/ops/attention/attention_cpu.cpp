@@ -126,7 +126,8 @@ class Replica {
             .k = in_.k.of(replica_, b),
             .v = in_.v.of(replica_, b),
             .bias = bias_.empty() ? PairTable<const float>() : bias_layout().table<const float>(bias_.data()),
-            .sums = shape.has_sums ? in_.sums.of(replica_, b) : nullptr,
+            .sums = in_.sums.of(replica_, b),
+            .hidden_sums = in_.hidden_sums.of(replica_, b),
             .mlp = has_mlp() ? &mlp_ : nullptr,
             .causal = shape.causal};
   }
@@ -226,7 +227,7 @@ void add_up_mlp(const Replica& replica, const AttentionShape& shape, std::int64_
 }
 
 bool serves(const AttentionShape& shape, bool /*has_gradients*/) {
-  return shape.hidden == 0 || (shape.heads <= kMaxMlpHeads && !shape.has_sums);
+  return shape.hidden == 0 || shape.heads <= kMaxMlpHeads;
 }
 
 int backward(const KernelCall& /*call*/, const AttentionInputs& in, const float* saved,
@@ -252,7 +253,8 @@ int backward(const KernelCall& /*call*/, const AttentionInputs& in, const float*
                                  .d_k = out.d_k.of(r, b),
                                  .d_v = out.d_v.of(r, b),
                                  .d_bias = {},
-                                 .d_sums = shape.has_sums ? out.d_sums.of(r, b) : nullptr,
+                                 .d_sums = out.d_sums.of(r, b),
+                                 .d_hidden_sums = out.d_hidden_sums.of(r, b),
                                  .d_hidden_bias = {}};
       if (!sums.bias.empty()) gradients.d_bias = bias.table(sums.bias.data() + part * bias.size());
       if (replica.has_mlp()) {

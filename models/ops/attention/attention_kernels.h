@@ -22,15 +22,16 @@ struct AttentionShape {
 // LeakyReLU_0.01(w1 A + hidden_bias).
 struct AttentionInputs {
   AttentionShape shape;
-  ExampleView<const float> q;         // (queries, heads, head_width) per example
-  ExampleView<const float> k;         // (keys, heads, head_width)
-  ExampleView<const float> v;         // likewise
-  PairView<const float> bias;         // Added to the logits, by head.
-  ExampleView<const float> sums;      // (sides, heads, keys); added by their differences, too.
-  const float* w1 = nullptr;          // (replicas, heads, hidden)
-  const float* w2 = nullptr;          // (replicas, hidden, heads)
-  const float* b2 = nullptr;          // (replicas, heads)
-  PairView<const float> hidden_bias;  // By hidden feature.
+  ExampleView<const float> q;                 // (queries, heads, head_width) per example
+  ExampleView<const float> k;                 // (keys, heads, head_width)
+  ExampleView<const float> v;                 // likewise
+  PairView<const float> bias;                 // Added to the logits, by head.
+  ExampleView<const float> sums;              // (sides, heads, keys); added by their differences, too.
+  const float* w1 = nullptr;                  // (replicas, heads, hidden)
+  const float* w2 = nullptr;                  // (replicas, hidden, heads)
+  const float* b2 = nullptr;                  // (replicas, heads)
+  PairView<const float> hidden_bias;          // By hidden feature.
+  ExampleView<const float> hidden_sums = {};  // (sides, keys, hidden); added to it by their differences.
 };
 
 // Where gradients are written; contiguous and shaped like the inputs. Gradients of pairs have the layout of
@@ -45,6 +46,7 @@ struct AttentionGradients {
   float* d_w2 = nullptr;
   float* d_b2 = nullptr;
   PairView<float> d_hidden_bias;
+  ExampleView<float> d_hidden_sums = {};
 };
 
 struct AttentionKernels {

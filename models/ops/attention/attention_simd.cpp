@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "models/ops/attention/pair_mlp-inl.h"
+#include "models/ops/attention/running_sums-inl.h"
 #include "models/ops/device/simd-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -121,78 +122,14 @@ HWY_INLINE void scaled_logits(const AttentionExample& in, std::int64_t head, std
                   transposed.data(), kLanes, 1, values, key_step);
 }
 
-// The bias by running sums of one head and a vector of queries, and its gradient.
-class SumsOfHead {
- public:
-  SumsOfHead(const AttentionExample& in, std::int64_t head, std::int64_t first)
-      : left_(in.sums + head * in.keys),
-        right_(in.causal ? nullptr : left_ + in.heads * in.keys),
-        token_(in.keys - in.queries + first),
-        count_(HWY_MIN(kLanes, in.queries - first)),
-        left_of_queries_(load_part(left_ + token_, count_)),
-        right_of_queries_(right_ == nullptr ? left_of_queries_ : load_part(right_ + token_, count_)) {}
-
-  // In causal attention, later keys have a value that the mask hides.
-  HWY_INLINE Vector bias(std::int64_t key) const {
-    const Floats d;
-    const Vector left = hn::Sub(left_of_queries_, hn::Set(d, left_[key]));
-    if (right_ == nullptr) return left;
-    return hn::IfThenElse(before(key), hn::Sub(hn::Set(d, right_[key]), right_of_queries_), left);
-  }
-
-  // Adds the gradient of bias(key) to the key's sums at `d_left` and to those of the queries, which stay
-  // here.
-  HWY_INLINE void add(std::int64_t key, Vector gradient, float* d_left, float* d_right) {
-    const auto is_right = before(key);
-    const Vector left = right_ == nullptr ? gradient : hn::IfThenZeroElse(is_right, gradient);
-    d_left[key] -= sum_of_lanes(left);
-    d_left_ = hn::Add(d_left_, left);
-    if (right_ == nullptr) return;
-    const Vector right = hn::IfThenElseZero(is_right, gradient);
-    d_right[key] += sum_of_lanes(right);
-    d_right_ = hn::Sub(d_right_, right);
-  }
-  HWY_INLINE void add_queries(float* d_left, float* d_right) const {
-    add_part(d_left_, d_left + token_, count_);
-    if (right_ != nullptr) add_part(d_right_, d_right + token_, count_);
-  }
-
- private:
-  // The queries that come before a key.
-  HWY_INLINE hn::Mask<Floats> before(std::int64_t key) const {
-    const std::int64_t lanes = HWY_MIN(HWY_MAX(key - token_, std::int64_t{0}), kLanes);
-    return hn::FirstN(Floats(), static_cast<std::size_t>(lanes));
-  }
-
-  const float* left_;
-  const float* right_;
-  std::int64_t token_;  // The first query's place.
-  std::int64_t count_;
-  Vector left_of_queries_, right_of_queries_;
-  Vector d_left_ = hn::Zero(Floats()), d_right_ = hn::Zero(Floats());
-};
-
 // Adds the bias by running sums to the logits of one head and a vector of queries.
-HWY_INLINE void add_sums(const AttentionExample& in, std::int64_t head, std::int64_t first, float* values,
-                         std::int64_t key_step) {
+HWY_INLINE void add_sums(const AttentionExample& in, const RunningSums& sums, std::int64_t head,
+                         std::int64_t first, float* values, std::int64_t key_step) {
   const Floats d;
-  const SumsOfHead sums(in, head, first);
   for (std::int64_t key = 0; key < in.keys_of(first, kLanes); ++key) {
     float* const logits = values + key * key_step;
-    hn::StoreU(hn::Add(hn::LoadU(d, logits), sums.bias(key)), d, logits);
+    hn::StoreU(hn::Add(hn::LoadU(d, logits), sums.at(head, key)), d, logits);
   }
-}
-
-// The gradient of that, from the logits' `gradient`.
-HWY_INLINE void add_sums_gradient(const AttentionExample& in, std::int64_t head, std::int64_t first,
-                                  const float* gradient, std::int64_t key_step, float* d_sums) {
-  float* const d_left = d_sums + head * in.keys;
-  float* const d_right = d_left + in.heads * in.keys;
-  SumsOfHead sums(in, head, first);
-  for (std::int64_t key = 0; key < in.keys_of(first, kLanes); ++key) {
-    sums.add(key, hn::LoadU(Floats(), gradient + key * key_step), d_left, d_right);
-  }
-  sums.add_queries(d_left, d_right);
 }
 
 // The first `count` queries of a vector, from which a key is hidden.
@@ -237,16 +174,18 @@ void attention_forward_tile(const AttentionExample& in, std::int64_t tile, float
   const std::int64_t head_step = in.keys * stride;
   for (std::int64_t first = tile; first < HWY_MIN(tile + kQueryTile, in.queries); first += kLanes) {
     float* const weights = tile_weights + (first - tile);
+    const RunningSums sums = RunningSums::of_heads(in, first);
     for (std::int64_t head = 0; head < in.heads; ++head) {
       scaled_logits(in, head, first, transposed, weights + head * head_step, stride);
-      if (in.sums != nullptr) add_sums(in, head, first, weights + head * head_step, stride);
     }
     if (in.mlp != nullptr) {
       with_heads(in.mlp->heads, [&](auto heads) HWY_ATTR {
-        pair_mlp_forward<decltype(heads)::value>(in, first, weights, head_step, stride);
+        pair_mlp_forward<decltype(heads)::value>(in, first, weights, head_step, stride,
+                                                 RunningSums::of_hidden(in, first));
       });
     }
     for (std::int64_t head = 0; head < in.heads; ++head) {
+      if (sums.defined()) add_sums(in, sums, head, first, weights + head * head_step, stride);
       softmax(in, head, first, weights + head * head_step, stride, in.keys_of(tile, kQueryTile));
       const std::int64_t column = head * in.head_width;
       const std::int64_t seen = in.keys_of(first, 1);
@@ -297,8 +236,10 @@ void attention_example_gradients(const AttentionExample& in, const float* weight
     logits.resize(static_cast<std::size_t>(in.heads * in.keys * kLanes));
     scratch.resize(static_cast<std::size_t>(2 * (in.mlp->hidden + in.mlp->heads) * kKeysAtOnce * kLanes));
   }
-  if (in.sums != nullptr) std::fill_n(out.d_sums, in.sums_count(), 0.0F);
+  if (in.sums != nullptr) std::fill_n(out.d_sums, in.sums_count(in.heads), 0.0F);
+  if (in.hidden_sums != nullptr) std::fill_n(out.d_hidden_sums, in.sums_count(in.mlp->hidden), 0.0F);
   for (std::int64_t first = 0; first < in.queries; first += kLanes) {
+    RunningSums sums = RunningSums::of_heads(in, first);
     for (std::int64_t head = 0; head < in.heads; ++head) {
       const std::int64_t column = head * in.head_width;
       float* const values = gradient.data() + head * head_step + first;
@@ -307,11 +248,14 @@ void attention_example_gradients(const AttentionExample& in, const float* weight
       multiply_column(Floats(), in.keys_of(first, kLanes), in.head_width, 0, {in.v + column, in.row(), 1},
                       transposed.data(), kLanes, 1, values, stride);
       softmax_gradient(in, head, first, weights + head * head_step + first, values, stride, out.d_bias);
-      if (in.sums != nullptr) add_sums_gradient(in, head, first, values, stride, out.d_sums);
+      for (std::int64_t key = 0; sums.defined() && key < in.keys_of(first, kLanes); ++key) {
+        sums.add(head, key, hn::LoadU(Floats(), values + key * stride), out.d_sums);
+      }
       if (in.mlp != nullptr) {
         scaled_logits(in, head, first, transposed, logits.data() + head * in.keys * kLanes, kLanes);
       }
     }
+    sums.add_queries(out.d_sums);
     if (in.mlp != nullptr) {
       with_heads(in.mlp->heads, [&](auto heads) HWY_ATTR {
         pair_mlp_backward<decltype(heads)::value>(in, first, logits.data(), in.keys * kLanes, kLanes,

@@ -43,13 +43,14 @@ struct AttentionExample {
   const float* q;  // (queries, heads, head_width)
   const float* k;  // (keys, heads, head_width)
   const float* v;
-  PairTable<const float> bias;  // By head; data is null for none.
-  const float* sums = nullptr;  // (sides, heads, keys), null for none.
+  PairTable<const float> bias;         // By head; data is null for none.
+  const float* sums = nullptr;         // (sides, heads, keys), null for none.
+  const float* hidden_sums = nullptr;  // (sides, keys, hidden), likewise, and added to the hidden bias
   const PairMlpWeights* mlp = nullptr;
   bool causal = false;  // A query sees no key after its own token.
 
   std::int64_t row() const { return heads * head_width; }
-  std::int64_t sums_count() const { return (causal ? 1 : 2) * heads * keys; }
+  std::int64_t sums_count(std::int64_t rows) const { return (causal ? 1 : 2) * rows * keys; }
 
   // The keys that some of the queries first .. first + count - 1 see, the first ones. Others take no part in
   // anything; where a query of them sees fewer, its weights behind the last one are zero.
@@ -73,6 +74,7 @@ struct ExampleGradients {
   float* d_v;
   PairTable<float> d_bias;  // data is null where none is wanted.
   float* d_sums = nullptr;  // Like the sums, and written.
+  float* d_hidden_sums = nullptr;
   // With an MLP; sums are over the last axis too, whose use depends on the instruction set.
   float* d_weights = nullptr;  // (hidden, {w1, w2}, heads padded, kQueryTile)
   float* d_b2 = nullptr;       // (heads padded, kQueryTile)

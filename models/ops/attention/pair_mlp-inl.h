@@ -2,7 +2,8 @@
 //
 //   pre_n = C_n + sum_h w1_hn A_h,  f_h = b2_h + sum_n w2_nh LeakyReLU_0.01(pre_n),
 //
-// C = w1_bias B + b1 the same for all examples. 4 H D operations a pair forward, 10 H D backward, which
+// C = w1_bias B + b1 the same for all examples, or, where B is by running sums, with running sums of its own,
+// w1_bias times those of B. 4 H D operations a pair forward, 10 H D backward, which
 // forms the hidden layer again; no hidden layer is ever in memory but for a few keys of the backward
 // pass. Included once for every instruction set.
 #if defined(CHE_MODELS_OPS_ATTENTION_PAIR_MLP_INL_H_) == defined(HWY_TARGET_TOGGLE)
@@ -18,6 +19,7 @@
 #include <type_traits>
 
 #include "models/ops/attention/attention_simd.h"
+#include "models/ops/attention/running_sums-inl.h"
 #include "models/ops/device/simd-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -48,10 +50,11 @@ HWY_INLINE Vector dot(Vector sum, const float* weights, const Vector (&values)[H
   return hn::Add(sum, other);
 }
 
-// logits (heads, keys, ...), one vector of queries from `first` on, become A + f.
+// logits (heads, keys, ...), one vector of queries from `first` on, become A + f. `sums` are of these
+// queries.
 template <int H>
 void pair_mlp_forward(const AttentionExample& in, std::int64_t first, float* logits, std::int64_t head_step,
-                      std::int64_t key_step) {
+                      std::int64_t key_step, const RunningSums& sums) {
   const Floats d;
   const PairMlpWeights& mlp = *in.mlp;
   const std::int64_t keys = in.keys_of(first, kLanes);
@@ -65,7 +68,9 @@ void pair_mlp_forward(const AttentionExample& in, std::int64_t first, float* log
     const float* weights = mlp.weights;
     for (std::int64_t n = 0; n < mlp.hidden;
          ++n, weights += 2 * H, hidden_bias += mlp.hidden_bias.row_stride) {
-      const Vector before = dot<H>(hn::LoadU(d, hidden_bias), weights, a);
+      Vector bias = hn::LoadU(d, hidden_bias);
+      if (sums.defined()) bias = hn::Add(bias, sums.at(n, key));
+      const Vector before = dot<H>(bias, weights, a);
       const Vector active = hn::Max(before, hn::Mul(before, hn::Set(d, kSlope)));
 #pragma GCC unroll 16
       for (int h = 0; h < H; ++h) f[h] = hn::MulAdd(hn::Set(d, weights[H + h]), active, f[h]);
@@ -95,6 +100,7 @@ void pair_mlp_backward(const AttentionExample& in, std::int64_t first, const flo
   float* const hidden = kept_gradient + kKeysAtOnce * H * kLanes;  // (hidden, kKeysAtOnce) vectors
   float* const d_hidden = hidden + mlp.hidden * kKeysAtOnce * kLanes;
   const std::int64_t keys = in.keys_of(first, kLanes);
+  RunningSums sums = RunningSums::of_hidden(in, first);
   for (std::int64_t block = 0; block < keys; block += kKeysAtOnce) {
     const std::int64_t count = HWY_MIN(kKeysAtOnce, keys - block);
     for (std::int64_t i = 0; i < count; ++i) {
@@ -114,7 +120,9 @@ void pair_mlp_backward(const AttentionExample& in, std::int64_t first, const flo
       float* d_hidden_bias = out.d_hidden_bias.at(0, key, first);
       const float* weights = mlp.weights;
       for (std::int64_t n = 0; n < mlp.hidden; ++n, weights += 2 * H) {
-        const Vector before = dot<H>(hn::LoadU(d, hidden_bias), weights, a);
+        Vector bias = hn::LoadU(d, hidden_bias);
+        if (sums.defined()) bias = hn::Add(bias, sums.at(n, key));
+        const Vector before = dot<H>(bias, weights, a);
         const Vector after = dot<H>(hn::Zero(d), weights + H, g);
         const auto positive = hn::Gt(before, hn::Zero(d));
         const Vector slope = hn::IfThenElse(positive, hn::Set(d, 1.0F), hn::Set(d, kSlope));
@@ -124,6 +132,7 @@ void pair_mlp_backward(const AttentionExample& in, std::int64_t first, const flo
         hn::StoreU(hn::Mul(before, slope), d, hidden + (n * kKeysAtOnce + i) * kLanes);
         hn::StoreU(d_before, d, d_hidden + (n * kKeysAtOnce + i) * kLanes);
         hn::StoreU(hn::Add(hn::LoadU(d, d_hidden_bias), d_before), d, d_hidden_bias);
+        if (sums.defined()) sums.add(n, key, d_before, out.d_hidden_sums);
         hidden_bias += mlp.hidden_bias.row_stride;
         d_hidden_bias += out.d_hidden_bias.row_stride;
       }
@@ -148,11 +157,12 @@ void pair_mlp_backward(const AttentionExample& in, std::int64_t first, const flo
       for (int h = 0; h < H; ++h) hn::StoreU(sum[h], d, sums + h * kQueryTile);
     };
     for (std::int64_t n = 0; n < mlp.hidden; ++n) {
-      float* sums = out.d_weights + n * 2 * H * kQueryTile;
-      add_products(d_hidden + n * kKeysAtOnce * kLanes, kept_logits, sums);
-      add_products(hidden + n * kKeysAtOnce * kLanes, kept_gradient, sums + H * kQueryTile);
+      float* const sums_of_weights = out.d_weights + n * 2 * H * kQueryTile;
+      add_products(d_hidden + n * kKeysAtOnce * kLanes, kept_logits, sums_of_weights);
+      add_products(hidden + n * kKeysAtOnce * kLanes, kept_gradient, sums_of_weights + H * kQueryTile);
     }
   }
+  sums.add_queries(out.d_hidden_sums);
 }
 
 // Calls f with the number of heads, padded, as a type.

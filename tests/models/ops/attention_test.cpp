@@ -191,7 +191,9 @@ INSTANTIATE_TEST_SUITE_P(
         Case{2, 2, 9, 9, 8, 8, Bias::kByOffset, 16, true, true}, Case{1, 1, 1, 1, 1, 1, Bias::kSums},
         Case{2, 3, 17, 17, 3, 5, Bias::kSums}, Case{1, 19, 9, 12, 4, 6, Bias::kSums},
         Case{2, 2, 31, 40, 8, 8, Bias::kSums}, Case{2, 2, 70, 70, 2, 4, Bias::kSums},
-        Case{1, 2, 1, 33, 8, 32, Bias::kSums}, Case{2, 2, 19, 23, 5, 4, Bias::kSums, 7}),
+        Case{1, 2, 1, 33, 8, 32, Bias::kSums}, Case{2, 2, 19, 23, 5, 4, Bias::kSums, 7},
+        Case{1, 19, 33, 40, 8, 8, Bias::kSums, 32}, Case{2, 2, 70, 70, 2, 4, Bias::kSums, 4, false},
+        Case{1, 1, 1, 1, 1, 1, Bias::kSums, 3}, Case{1, 2, 1, 33, 16, 2, Bias::kSums, 8}),
     name_of);
 
 constexpr Case causal(Case c) {
@@ -213,7 +215,8 @@ const auto kCausalCases = testing::Values(
     causal({1, 2, 66, 70, 4, 4, Bias::kByPair, 4, false}),
     causal({2, 2, 17, 17, 4, 4, Bias::kByOffset, 4, true, true}), causal({2, 3, 15, 15, 3, 5, Bias::kSums}),
     causal({1, 2, 129, 129, 8, 4, Bias::kSums}), causal({1, 2, 1, 33, 8, 32, Bias::kSums}),
-    causal({2, 2, 31, 40, 12, 8, Bias::kSums}), causal({2, 2, 19, 23, 12, 4, Bias::kSums, 4}));
+    causal({2, 2, 31, 40, 12, 8, Bias::kSums}), causal({2, 2, 19, 23, 12, 4, Bias::kSums, 4}),
+    causal({1, 2, 129, 129, 4, 4, Bias::kSums, 8}), causal({2, 3, 17, 17, 3, 5, Bias::kSums, 5, false}));
 
 INSTANTIATE_TEST_SUITE_P(Causal, Attention, kCausalCases, name_of);
 INSTANTIATE_TEST_SUITE_P(Cases, CausalAttention, kCausalCases, name_of);
