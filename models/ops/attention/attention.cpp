@@ -63,19 +63,6 @@ FusedTerms fused_terms(const AttentionTerms& terms) {
   return {{{}, false, compute}, {}};
 }
 
-// The sum of a bias, which may be undefined, and a mask by offset.
-PairValues masked(const PairValues& bias, const PairValues& mask, std::int64_t queries, std::int64_t keys) {
-  if (!bias.defined()) return mask;
-  if (bias.by_offset) return {bias.values + mask.values, true};
-  if (bias.compute) {
-    const auto compute = [=](std::int64_t first, std::int64_t count, std::int64_t seen) {
-      return bias.compute(first, count, seen) + mask.part(queries, keys, first, count, seen).flatten(2);
-    };
-    return {{}, false, compute};
-  }
-  return {bias.values + mask.dense(queries, keys).flatten(2), false};
-}
-
 // f for the bias `bias`, B or some queries of it, or none.
 SplitMlp split(const PairMlp& f, const PairValues& bias, std::int64_t heads, std::int64_t keys) {
   // By logits, then by the bias; split() has one gradient for all parts.
@@ -102,17 +89,26 @@ PairView<Value> view_of(const at::Tensor& values, bool by_offset) {
   return {values.mutable_data_ptr<float>(), values.stride(0), values.stride(1), by_offset};
 }
 
-// The inputs of a kernel, and the tensors that hold them.
+// How the operands are laid out.
+struct AttentionLayout {
+  bool bias_by_offset = false;
+  bool hidden_by_offset = false;
+  bool causal = false;
+};
+
+ExampleView<float> gradient_of(const at::Tensor& values) {
+  return values.defined() ? mutable_examples_of(values) : ExampleView<float>();
+}
+
+// The inputs of a kernel, and the tensors that hold them. Those behind v may be undefined.
 struct AttentionOperands {
   at::Tensor q, k, v;
   at::Tensor bias;  // (replicas, heads, pairs)
-  bool bias_by_offset = false;
   at::Tensor w1, w2, b2;
   at::Tensor hidden_bias;  // (replicas, hidden, pairs)
-  bool hidden_by_offset = false;
-  bool causal = false;
-  at::Tensor sums = {};         // (replicas, batch, sides, heads, keys)
-  at::Tensor hidden_sums = {};  // (replicas, batch, sides, keys, hidden)
+  at::Tensor sums;         // (replicas, batch, sides, heads, keys)
+  at::Tensor hidden_sums;  // (replicas, batch, sides, keys, hidden)
+  AttentionLayout layout;
 
   AttentionShape shape() const {
     return {.replicas = q.size(0),
@@ -122,7 +118,7 @@ struct AttentionOperands {
             .heads = q.size(3),
             .head_width = q.size(4),
             .hidden = w1.defined() ? w1.size(2) : 0,
-            .causal = causal,
+            .causal = layout.causal,
             .has_sums = sums.defined() || hidden_sums.defined()};
   }
 
@@ -130,93 +126,83 @@ struct AttentionOperands {
     const auto data = [](const at::Tensor& values) {
       return values.defined() ? values.const_data_ptr<float>() : nullptr;
     };
+    const auto examples = [](const at::Tensor& values) {
+      return values.defined() ? examples_of(values) : ExampleView<const float>();
+    };
     return {.shape = shape(),
-            .q = examples_of(q),
-            .k = examples_of(k),
-            .v = examples_of(v),
-            .bias = view_of<const float>(bias, bias_by_offset),
-            .sums = sums.defined() ? examples_of(sums) : ExampleView<const float>(),
+            .q = examples(q),
+            .k = examples(k),
+            .v = examples(v),
+            .bias = view_of<const float>(bias, layout.bias_by_offset),
+            .sums = examples(sums),
             .w1 = data(w1),
             .w2 = data(w2),
             .b2 = data(b2),
-            .hidden_bias = view_of<const float>(hidden_bias, hidden_by_offset),
-            .hidden_sums = hidden_sums.defined() ? examples_of(hidden_sums) : ExampleView<const float>()};
+            .hidden_bias = view_of<const float>(hidden_bias, layout.hidden_by_offset),
+            .hidden_sums = examples(hidden_sums)};
   }
 };
 
 class Attention : public torch::autograd::Function<Attention> {
  public:
-  // Undefined tensors are passed as empty optionals.
+  // An undefined tensor is passed as an empty optional.
+  using Operand = std::optional<at::Tensor>;
+
   static at::Tensor forward(AutogradContext* context, const at::Tensor& q, const at::Tensor& k,
-                            const at::Tensor& v, const std::optional<at::Tensor>& bias,
-                            const std::optional<at::Tensor>& w1, const std::optional<at::Tensor>& w2,
-                            const std::optional<at::Tensor>& b2, const std::optional<at::Tensor>& hidden_bias,
-                            const std::optional<at::Tensor>& sums,
-                            const std::optional<at::Tensor>& hidden_sums, bool bias_by_offset,
-                            bool hidden_by_offset, bool causal, const Backend& backend) {
-    const auto tensor = [](const std::optional<at::Tensor>& x) { return x.value_or(at::Tensor()); };
+                            const at::Tensor& v, const Operand& bias, const Operand& w1, const Operand& w2,
+                            const Operand& b2, const Operand& hidden_bias, const Operand& sums,
+                            const Operand& hidden_sums, const AttentionLayout& layout,
+                            const Backend& backend) {
+    variable_list saved{q, k, v};
+    for (const Operand* const x : {&bias, &w1, &w2, &b2, &hidden_bias, &sums, &hidden_sums}) {
+      saved.push_back(x->value_or(at::Tensor()));
+    }
+    const AttentionOperands operands = operands_of(saved, layout);
     const AttentionKernels& kernels = device_kernels(backend).attention;
-    const AttentionOperands operands{q,
-                                     k,
-                                     v,
-                                     tensor(bias),
-                                     bias_by_offset,
-                                     tensor(w1),
-                                     tensor(w2),
-                                     tensor(b2),
-                                     tensor(hidden_bias),
-                                     hidden_by_offset,
-                                     causal,
-                                     tensor(sums),
-                                     tensor(hidden_sums)};
     const at::Tensor out = at::empty(q.sizes(), q.options());
-    const at::Tensor kept = at::empty({kernels.saved_values(operands.shape())}, q.options());
+    const at::Tensor for_backward = at::empty({kernels.saved_values(operands.shape())}, q.options());
     run_kernel(backend, "attention", kernels.forward, operands.inputs(), mutable_examples_of(out),
-               kept.mutable_data_ptr<float>());
-    context->save_for_backward({q, k, v, operands.bias, operands.w1, operands.w2, operands.b2,
-                                operands.hidden_bias, kept, operands.sums, operands.hidden_sums});
-    keep(context, std::tuple(bias_by_offset, hidden_by_offset, causal, backend));
+               for_backward.mutable_data_ptr<float>());
+    saved.push_back(for_backward);
+    context->save_for_backward(std::move(saved));
+    keep(context, std::tuple(layout, backend));
     return out;
   }
 
   static variable_list backward(AutogradContext* context, const variable_list& gradients) {
     RECORD_FUNCTION("che::attention", {});
     const variable_list saved = context->get_saved_variables();
-    const auto& [bias_by_offset, hidden_by_offset, causal, backend] =
-        kept<std::tuple<bool, bool, bool, Backend>>(context);
-    const AttentionOperands operands{saved[0], saved[1], saved[2], saved[3], bias_by_offset,
-                                     saved[4], saved[5], saved[6], saved[7], hidden_by_offset,
-                                     causal,   saved[9], saved[10]};
-    const auto like = [](const at::Tensor& x) {
-      return x.defined() ? at::empty(x.sizes(), x.options()) : at::Tensor();
-    };
+    const auto& [layout, backend] = kept<std::tuple<AttentionLayout, Backend>>(context);
+    const AttentionOperands operands = operands_of(saved, layout);
+    variable_list out;
+    for (std::size_t i = 0; i + 1 < saved.size(); ++i) {
+      const bool is_wanted = saved[i].defined() && (i != kBias || context->needs_input_grad(kBias));
+      out.push_back(is_wanted ? at::empty(saved[i].sizes(), saved[i].options()) : at::Tensor());
+    }
+    const AttentionOperands into = operands_of(out, layout);
     const auto data = [](const at::Tensor& x) { return x.defined() ? x.mutable_data_ptr<float>() : nullptr; };
-    const at::Tensor d_q = like(operands.q);
-    const at::Tensor d_k = like(operands.k);
-    const at::Tensor d_v = like(operands.v);
-    const at::Tensor d_bias =
-        operands.bias.defined() && context->needs_input_grad(3) ? like(operands.bias) : at::Tensor();
-    const at::Tensor d_w1 = like(operands.w1);
-    const at::Tensor d_w2 = like(operands.w2);
-    const at::Tensor d_b2 = like(operands.b2);
-    const at::Tensor d_hidden_bias = like(operands.hidden_bias);
-    const at::Tensor d_sums = like(operands.sums);
-    const at::Tensor d_hidden_sums = like(operands.hidden_sums);
     const at::Tensor d_out = gradients[0].contiguous();
     run_kernel(backend, "attention's gradient", device_kernels(backend).attention.backward, operands.inputs(),
-               saved[8].const_data_ptr<float>(), examples_of(d_out),
-               {.d_q = mutable_examples_of(d_q),
-                .d_k = mutable_examples_of(d_k),
-                .d_v = mutable_examples_of(d_v),
-                .d_bias = view_of<float>(d_bias, operands.bias_by_offset),
-                .d_sums = d_sums.defined() ? mutable_examples_of(d_sums) : ExampleView<float>(),
-                .d_w1 = data(d_w1),
-                .d_w2 = data(d_w2),
-                .d_b2 = data(d_b2),
-                .d_hidden_bias = view_of<float>(d_hidden_bias, operands.hidden_by_offset),
-                .d_hidden_sums =
-                    d_hidden_sums.defined() ? mutable_examples_of(d_hidden_sums) : ExampleView<float>()});
-    return {d_q, d_k, d_v, d_bias, d_w1, d_w2, d_b2, d_hidden_bias, d_sums, d_hidden_sums, {}, {}, {}, {}};
+               saved.back().const_data_ptr<float>(), examples_of(d_out),
+               {.d_q = gradient_of(into.q),
+                .d_k = gradient_of(into.k),
+                .d_v = gradient_of(into.v),
+                .d_bias = view_of<float>(into.bias, layout.bias_by_offset),
+                .d_sums = gradient_of(into.sums),
+                .d_w1 = data(into.w1),
+                .d_w2 = data(into.w2),
+                .d_b2 = data(into.b2),
+                .d_hidden_bias = view_of<float>(into.hidden_bias, layout.hidden_by_offset),
+                .d_hidden_sums = gradient_of(into.hidden_sums)});
+    out.resize(out.size() + 2);  // For the layout and the backend.
+    return out;
+  }
+
+ private:
+  static constexpr std::size_t kBias = 3;  // Among the operands.
+
+  static AttentionOperands operands_of(const variable_list& x, const AttentionLayout& layout) {
+    return {x[0], x[1], x[2], x[kBias], x[4], x[5], x[6], x[7], x[8], x[9], layout};
   }
 };
 
@@ -241,7 +227,7 @@ at::Tensor fused_attention(const at::Tensor& q, const at::Tensor& k, const at::T
   operands.q = q.contiguous();
   operands.k = k.contiguous();
   operands.v = v.contiguous();
-  operands.causal = causal;
+  operands.layout.causal = causal;
   if (terms.sums.defined()) operands.sums = terms.sums.contiguous();
   // The terms of queries first .. first + count - 1 and their first `seen` keys.
   const auto set_terms = [&](std::int64_t first, std::int64_t count, std::int64_t seen) {
@@ -250,23 +236,23 @@ at::Tensor fused_attention(const at::Tensor& q, const at::Tensor& k, const at::T
     };
     const PairValues bias = part(terms.bias);
     operands.bias = of_replicas(bias, replicas);
-    operands.bias_by_offset = bias.by_offset;
+    operands.layout.bias_by_offset = bias.by_offset;
     if (!terms.adapted) return;
     const SplitMlp f = split(terms.adapted->mlp, part(terms.adapted->bias), heads, seen);
     operands.w1 = f.w1;
     operands.w2 = f.w2;
     operands.b2 = f.b2;
     operands.hidden_bias = of_replicas(f.hidden_bias, replicas);
-    operands.hidden_by_offset = f.hidden_bias.by_offset;
+    operands.layout.hidden_by_offset = f.hidden_bias.by_offset;
     operands.hidden_sums = f.hidden_sums;
   };
   if (has_gradients) {
     const auto optional = [](const at::Tensor& x) { return x.defined() ? std::optional(x) : std::nullopt; };
     set_terms(0, queries, keys);
-    return Attention::apply(
-        operands.q, operands.k, operands.v, optional(operands.bias), optional(operands.w1),
-        optional(operands.w2), optional(operands.b2), optional(operands.hidden_bias), optional(operands.sums),
-        optional(operands.hidden_sums), operands.bias_by_offset, operands.hidden_by_offset, causal, backend);
+    return Attention::apply(operands.q, operands.k, operands.v, optional(operands.bias),
+                            optional(operands.w1), optional(operands.w2), optional(operands.b2),
+                            optional(operands.hidden_bias), optional(operands.sums),
+                            optional(operands.hidden_sums), operands.layout, backend);
   }
   const AttentionKernels& kernels = device_kernels(backend).attention;
   const c10::NoGradGuard no_grad;

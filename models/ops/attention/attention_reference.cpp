@@ -79,6 +79,18 @@ PairValues PairValues::of_queries(std::int64_t queries, std::int64_t keys, std::
   return {part(queries, keys, first, count, seen).flatten(2), false};
 }
 
+PairValues masked(const PairValues& bias, const PairValues& mask, std::int64_t queries, std::int64_t keys) {
+  if (!bias.defined()) return mask;
+  if (bias.by_offset) return {bias.values + mask.values, true};
+  if (bias.compute) {
+    const auto compute = [=](std::int64_t first, std::int64_t count, std::int64_t seen) {
+      return bias.compute(first, count, seen) + mask.part(queries, keys, first, count, seen).flatten(2);
+    };
+    return {{}, false, compute};
+  }
+  return {bias.values + mask.dense(queries, keys).flatten(2), false};
+}
+
 PairValues additive_bias(const AttentionTerms& terms) {
   if (const auto* const bias = std::get_if<PairValues>(&terms)) return *bias;
   if (const auto* const adapted = std::get_if<AdaptedBias>(&terms)) return adapted->bias;

@@ -248,8 +248,10 @@ void attention_example_gradients(const AttentionExample& in, const float* weight
       multiply_column(Floats(), in.keys_of(first, kLanes), in.head_width, 0, {in.v + column, in.row(), 1},
                       transposed.data(), kLanes, 1, values, stride);
       softmax_gradient(in, head, first, weights + head * head_step + first, values, stride, out.d_bias);
-      for (std::int64_t key = 0; sums.defined() && key < in.keys_of(first, kLanes); ++key) {
-        sums.add(head, key, hn::LoadU(Floats(), values + key * stride), out.d_sums);
+      if (sums.defined()) {
+        const auto gradient_of = [&](std::int64_t key)
+                                     HWY_ATTR { return hn::LoadU(Floats(), values + key * stride); };
+        sums.add(head, 0, in.keys_of(first, kLanes), gradient_of, out.d_sums);
       }
       if (in.mlp != nullptr) {
         scaled_logits(in, head, first, transposed, logits.data() + head * in.keys * kLanes, kLanes);

@@ -42,6 +42,9 @@ struct PairValues {
                         std::int64_t seen) const;
 };
 
+// The sum of a bias, which may be undefined, and a mask by offset.
+PairValues masked(const PairValues& bias, const PairValues& mask, std::int64_t queries, std::int64_t keys);
+
 // A logit below any other, whose weight is 0. It is finite, so that a tile of nothing else has a softmax.
 inline constexpr double kOutOfSight = -1e9;
 

@@ -132,7 +132,6 @@ void pair_mlp_backward(const AttentionExample& in, std::int64_t first, const flo
         hn::StoreU(hn::Mul(before, slope), d, hidden + (n * kKeysAtOnce + i) * kLanes);
         hn::StoreU(d_before, d, d_hidden + (n * kKeysAtOnce + i) * kLanes);
         hn::StoreU(hn::Add(hn::LoadU(d, d_hidden_bias), d_before), d, d_hidden_bias);
-        if (sums.defined()) sums.add(n, key, d_before, out.d_hidden_sums);
         hidden_bias += mlp.hidden_bias.row_stride;
         d_hidden_bias += out.d_hidden_bias.row_stride;
       }
@@ -157,8 +156,14 @@ void pair_mlp_backward(const AttentionExample& in, std::int64_t first, const flo
       for (int h = 0; h < H; ++h) hn::StoreU(sum[h], d, sums + h * kQueryTile);
     };
     for (std::int64_t n = 0; n < mlp.hidden; ++n) {
+      const float* const of_hidden = d_hidden + n * kKeysAtOnce * kLanes;
+      if (sums.defined()) {
+        const auto gradient_of = [&](std::int64_t key)
+                                     HWY_ATTR { return hn::LoadU(d, of_hidden + (key - block) * kLanes); };
+        sums.add(n, block, count, gradient_of, out.d_hidden_sums);
+      }
       float* const sums_of_weights = out.d_weights + n * 2 * H * kQueryTile;
-      add_products(d_hidden + n * kKeysAtOnce * kLanes, kept_logits, sums_of_weights);
+      add_products(of_hidden, kept_logits, sums_of_weights);
       add_products(hidden + n * kKeysAtOnce * kLanes, kept_gradient, sums_of_weights + H * kQueryTile);
     }
   }

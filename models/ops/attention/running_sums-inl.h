@@ -43,18 +43,28 @@ class RunningSums {
     return hn::IfThenElse(before(key), right, left);
   }
 
-  // Adds the gradient of at(row, key) to the key's sums in `sums`, which lie like the values. Those of the
-  // queries stay here until add_queries().
-  HWY_INLINE void add(std::int64_t row, std::int64_t key, Vector gradient, float* sums) {
-    const std::int64_t of_key = row * row_step_ + key * key_step_;
-    const auto is_right = before(key);
-    const Vector left = right_ == nullptr ? gradient : hn::IfThenZeroElse(is_right, gradient);
-    sums[of_key] -= sum_of_lanes(left);
-    add_to_queries(kLeftGradient, row, left);
-    if (right_ == nullptr) return;
-    const Vector right = hn::IfThenElseZero(is_right, gradient);
-    sums[right_ - left_ + of_key] += sum_of_lanes(right);
-    add_to_queries(kRightGradient, row, hn::Neg(right));
+  // Adds the gradients of at(row, key), for keys first .. first + count - 1, to the keys' sums in `sums`,
+  // which lie like the values. Those of the queries stay here until add_queries().
+  template <class GradientOfKey>
+  HWY_INLINE void add(std::int64_t row, std::int64_t first, std::int64_t count,
+                      const GradientOfKey& gradient_of, float* sums) {
+    const Floats d;
+    Vector of_left = of_queries(kLeftGradient, row);
+    Vector of_right = of_queries(kRightGradient, row);
+    for (std::int64_t key = first; key < first + count; ++key) {
+      const std::int64_t of_key = row * row_step_ + key * key_step_;
+      const Vector gradient = gradient_of(key);
+      const auto is_right = before(key);
+      const Vector left = right_ == nullptr ? gradient : hn::IfThenZeroElse(is_right, gradient);
+      sums[of_key] -= sum_of_lanes(left);
+      of_left = hn::Add(of_left, left);
+      if (right_ == nullptr) continue;
+      const Vector right = hn::IfThenElseZero(is_right, gradient);
+      sums[right_ - left_ + of_key] += sum_of_lanes(right);
+      of_right = hn::Sub(of_right, right);
+    }
+    hn::StoreU(of_left, d, place(kLeftGradient, row));
+    hn::StoreU(of_right, d, place(kRightGradient, row));
   }
   void add_queries(float* sums) const {
     for (std::int64_t row = 0; row < rows_; ++row) {
@@ -97,10 +107,6 @@ class RunningSums {
   }
   HWY_INLINE Vector of_queries(Kept kept, std::int64_t row) const {
     return hn::LoadU(Floats(), place(kept, row));
-  }
-  HWY_INLINE void add_to_queries(Kept kept, std::int64_t row, Vector values) {
-    const Floats d;
-    hn::StoreU(hn::Add(hn::LoadU(d, place(kept, row)), values), d, place(kept, row));
   }
 
   // The queries that come before a key.
