@@ -1,6 +1,7 @@
 #include "plots/curves.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 
 namespace che {
@@ -15,11 +16,17 @@ std::size_t curve_group(std::size_t points) {
 
 std::vector<CurvePoint> grouped(const std::vector<CurvePoint>& points) {
   const std::size_t group = curve_group(points.size());
+  double step = HUGE_VAL;  // The least between neighbours.
+  for (std::size_t i = 1; i < points.size(); ++i) step = std::min(step, points[i].x - points[i - 1].x);
   std::vector<CurvePoint> result;
-  for (std::size_t first = 0; first < points.size(); first += group) {
-    const std::size_t end = std::min(first + group, points.size());
+  std::size_t end = 0;
+  for (std::size_t first = 0; first < points.size(); first = end) {
+    end = first + 1;
+    while (end < std::min(first + group, points.size()) && points[end].x - points[end - 1].x < 2 * step)
+      ++end;
     const auto count = static_cast<double>(end - first);
-    CurvePoint& mean = result.emplace_back(CurvePoint{.runs = points[first].runs});
+    CurvePoint& mean = result.emplace_back(
+        CurvePoint{.first = points[first].x, .last = points[end - 1].x, .runs = points[first].runs});
     for (std::size_t i = first; i < end; ++i) {
       mean.x += points[i].x / count;
       mean.y += points[i].y / count;
@@ -66,6 +73,8 @@ std::vector<CurvePoint> curve_of(const ResultTable& table, const TableCell& cell
     if (!follows_best && ys.size() < runs.size()) continue;
     const auto [low, high] = std::minmax_element(ys.begin(), ys.end());
     points.push_back({.x = x,
+                      .first = x,
+                      .last = x,
                       .y = aggregate_of(ys, follows_best ? Aggregate::kMean : aggregate),
                       .low = *low,
                       .high = *high,

@@ -13,6 +13,8 @@ namespace che {
 // the highest of them, and how many have the measurement.
 struct CurvePoint {
   double x = 0;
+  double first = 0;  // x of the first and the last measurement that the point is the mean of.
+  double last = 0;
   double y = 0;
   double low = 0;
   double high = 0;
@@ -29,7 +31,8 @@ std::vector<const TableRun*> runs_of_curve(const ResultTable& table, const Table
 
 // The curve of these runs. With kMax a point is the mean of those that have the measurement, where the best
 // run has it. Otherwise it is `aggregate` of all, and measurements that not all have are left out. More than
-// 100 points are averaged in groups of neighbours, which have the runs of the point with the fewest.
+// 100 points are averaged in groups of neighbours, which have the runs of the point with the fewest; a gap
+// ends a group.
 std::vector<CurvePoint> curve_of(const ResultTable& table, const TableCell& cell, Aggregate aggregate,
                                  const Measurements& measurements);
 

@@ -118,12 +118,17 @@ DataTable accuracy_data(const FigureSource& source) {
   append_curves(source, source.aggregate, by_length,
                 [&](Row row, const TableRow& task, const TableCell& cell, const CurvePoint& point) {
                   const TableRun& best = source.table.runs[cell.best];
-                  std::optional<double> position;
+                  std::vector<double> by_position;
                   if (task.baselines) {
                     for (const TrivialBaselines::AtLength& at : task.baselines->lengths) {
-                      if (static_cast<double>(at.length) == point.x) position = at.position_only;
+                      const auto length = static_cast<double>(at.length);
+                      if (length >= point.first && length <= point.last)
+                        by_position.push_back(at.position_only);
                     }
                   }
+                  const auto position = by_position.empty()
+                                            ? std::nullopt
+                                            : std::optional(aggregate_of(by_position, Aggregate::kMean));
                   const auto length = [&](std::int64_t TrainingConfig::*bound) {
                     return best.config.is_foreign() ? TableValue() : TableValue(best.config.training.*bound);
                   };

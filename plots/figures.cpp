@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include <cstdlib>
-#include <set>
+#include <map>
 #include <sstream>
 #include <system_error>
 
@@ -37,16 +37,21 @@ std::string last_line(const std::string& text) {
 }
 
 // The table with the rows that a figure shows. A text has a row for each test length, of which a figure that
-// shows tasks too takes the first.
+// shows tasks too takes the first, with each column's first cell.
 ResultTable with_rows(const ResultTable& table, FigureRows rows) {
   ResultTable chosen = table;
-  std::set<std::string> texts;
+  std::map<std::string, TaskLabel> texts;
   std::erase_if(chosen.rows, [&](const TableRow& row) {
     if (row.level != Level::kText) return rows == FigureRows::kTexts;
     if (rows != FigureRows::kAll) return rows == FigureRows::kTasks;
     TaskLabel label = row.task;
     std::erase_if(label.settings, [](const SettingValue& setting) { return setting.path == "task.length"; });
-    return !texts.insert(label.text()).second;
+    const auto [first, is_new] = texts.emplace(label.text(), row.task);
+    for (const EncodingLabel& encoding : table.encodings) {
+      const TableCell* const cell = is_new ? nullptr : table.cell(row.task, encoding);
+      if (cell != nullptr) chosen.cells.emplace(CellKey{first->second, encoding}, *cell);
+    }
+    return !is_new;
   });
   return chosen;
 }

@@ -211,6 +211,7 @@ def draw_perplexity(
 def perplexity(rows: list[Row], width: float) -> Sheet:
   """How does a language model fare beyond its training length."""
   styles = styles_of(rows)
+  infinite = {row.text("encoding") for row in rows if not math.isfinite(row.number("score"))}
 
   def draw(task: str, members: list[Row], place: Place) -> None:
     axes = place.axes(task, "test length (tokens)", "perplexity")
@@ -222,6 +223,7 @@ def perplexity(rows: list[Row], width: float) -> Sheet:
     "How does each encoding fare beyond the training length?",
     "Lines show the perplexity over the test length, both on logarithmic scales; lower is better. "
     f"Each is {of_runs(rows)}.",
+    f"Infinite at some lengths, which have no point: {', '.join(sorted(infinite))}." if infinite else "",
   )
   return panel_sheet(draw, by_task(rows), width, 50.0, handles, caption)
 

@@ -53,7 +53,7 @@ def repetitions(rows: Sequence[Row]) -> str:
   """Of how many repetitions a difference is; those of a model outside che are in no pairs."""
   paired = [row for row in rows if not row.text("other_seeds")]
   others = [row for row in rows if row.text("other_seeds")]
-  counts = [f"{from_to(known(paired, 'pairs'))} paired repetitions"] * bool(paired)
+  counts = [f"{from_to(known(paired, 'pairs'))} paired repetitions"] if paired else []
   if others:
     sides = " against ".join(from_to(known(others, column)) for column in ("pairs", "other_seeds"))
     counts.append(f"{sides} repetitions, which are in no pairs")

@@ -1,18 +1,14 @@
 #include "plots/figure_data.h"
 
-#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <filesystem>
 #include <string>
 #include <vector>
 
-#include "core/files.h"
 #include "experiments/plan/evaluation_settings.h"
-#include "plots/figures.h"
 #include "tables/formats/formats.h"
 #include "tables/result_tables.h"
 #include "tests/contains.h"
@@ -135,6 +131,24 @@ TEST(FigureData, ManyPointsOfACurveAreAveraged) {
   const DataTable data = learning_data({.table = table});
   EXPECT_LE(data.rows.size(), 100U);
   for (const std::string& loss : column(data, "loss")) EXPECT_EQ(loss, "1.5") << "groups are even";
+  metrics.back().step = 1000;
+  table.runs.front().metrics = metrics;
+  EXPECT_EQ(column(learning_data({.table = table}), "step").back(), "1000") << "a gap ends a group";
+}
+
+TEST(FigureData, AnAveragedPointHasTheMeanOfThePositionsBaseline) {
+  const ScratchFolder scratch;
+  RunConfig config = made_up_config("reverse_string", "rope");
+  config.evaluation.last_length = 240;
+  store_run(scratch.path(), config, RunState::kFinished, 0.5);
+  ResultTable table = make_table(open_runs(scratch.path()));
+  TrivialBaselines& baselines = table.rows.front().baselines.emplace();
+  for (const std::int64_t length : config.evaluation.lengths()) {
+    baselines.lengths.push_back({length, 0.5, length % 2 == 0 ? 0.25 : 0.75});
+  }
+  const DataTable data = accuracy_data({.table = table});
+  EXPECT_EQ(data.rows.size(), 50U);
+  EXPECT_EQ(column(data, "position"), Texts(50, "0.5"));
 }
 
 TEST(FigureData, EveryColumnOfAnEncodingNamesItsSettingsTheDefaultToo) {
@@ -312,69 +326,6 @@ TEST(FigureData, EffectsNeedThreeValues) {
   }
   EXPECT_EQ(column(effect_data({.table = make_table(open_runs(off_default.path()))}), "positions"),
             Texts(3, "randomized"));
-}
-
-TEST(Figures, AreDrawnInEveryFormat) {
-  const ScratchFolder scratch;
-  ResultTable table = made_up_experiment(scratch.path() / "results");
-  add_trivial_baselines(table);
-  std::vector<const Figure*> all;
-  for (const Figure& figure : figures()) all.push_back(&figure);
-  const std::filesystem::path folder = scratch.path() / "new" / "figures";
-  const std::vector<const Figure*> drawable = write_figure_data(all, {.table = table}, folder);
-  const auto files = draw_figures(drawable, folder, figure_formats(), kDefaultWidth);
-  EXPECT_EQ(files.size(), 3 * drawable.size());
-  for (const std::filesystem::path& file : files) {
-    const std::string content = read_file(file);
-    EXPECT_TRUE(contains(content.substr(0, 200), file.extension() == ".svg"   ? "<?xml"
-                                                 : file.extension() == ".pdf" ? "%PDF-"
-                                                                              : "PNG"))
-        << file;
-  }
-}
-
-TEST(Figures, WhereNoFolderCanBeMadeTheOptionIsNamed) {
-  const ScratchFolder scratch;
-  const ResultTable table = made_up_experiment(scratch.path() / "results");
-  write_file_atomically(scratch.path() / "file", "old");
-  const auto write = [&] {
-    write_figure_data({&figure_named("map")}, {.table = table}, scratch.path() / "file");
-  };
-  EXPECT_TRUE(contains(message_of(write), "--output"));
-  EXPECT_EQ(read_file(scratch.path() / "file"), "old");
-}
-
-TEST(Figures, AreNotWrittenBehindALink) {
-  const ScratchFolder scratch;
-  const ResultTable table = made_up_experiment(scratch.path() / "results");
-  std::filesystem::create_directory(scratch.path() / "other");
-  std::filesystem::create_directory_symlink("other", scratch.path() / kFigureDataFolder);
-  const auto write = [&] { write_figure_data({&figure_named("map")}, {.table = table}, scratch.path()); };
-  expect_contains(message_of(write), {"figure-data' is a symbolic link", "remove it"});
-  EXPECT_TRUE(std::filesystem::is_empty(scratch.path() / "other"));
-}
-
-TEST(Figures, WithoutAFinishedRunNoneHasData) {
-  const ScratchFolder scratch;
-  store_run(scratch.path(), made_up_config("reverse_string", "rope"), RunState::kFailed);
-  const ResultTable table = make_table(open_runs(scratch.path()));
-  for (const Figure& figure : figures())
-    EXPECT_TRUE(figure.data({.table = table}).rows.empty()) << figure.name;
-}
-
-TEST(Figures, UnknownNamesAreRefused) {
-  EXPECT_TRUE(contains(message_of([] { figure_named("accuracies"); }), "did you mean 'accuracy'"));
-}
-
-// A python3 of the PATH that draws nothing is no success.
-TEST(Figures, AreNotDrawnByAProgramThatSaysNothing) {
-  const ScratchFolder folder;
-  write_file_atomically(folder.path() / "python3", "#!/bin/sh\n");
-  std::filesystem::permissions(folder.path() / "python3", std::filesystem::perms::owner_all);
-  const std::string path = std::getenv("PATH");
-  ::setenv("PATH", fmt::format("{}:{}", folder.path().string(), path).c_str(), 1);
-  expect_contains(message_of([] { run_che_plots({}); }), {"cannot draw figures: python3 says of no file"});
-  ::setenv("PATH", path.c_str(), 1);
 }
 
 }  // namespace

@@ -355,6 +355,7 @@ def test_repetitions_of_a_model_outside_che_are_called_unpaired() -> None:
   assert scores.repetitions([pairs, others]) == (
     "10 paired repetitions, and 4 against 6 repetitions, which are in no pairs"
   )
+  assert scores.repetitions([others]) == "4 against 6 repetitions, which are in no pairs"
 
 
 def test_a_line_of_chance_needs_one() -> None:
