@@ -86,7 +86,7 @@ class Encoding(nn.Module):
     return None
 
   def project(self) -> None:
-    """Brings parameters back into their range, in place; called before each forward pass of training."""
+    """Brings parameters back into their range, in place; called before each step of training and each test."""
 
 
 class AbsoluteEncoding(nn.Module):

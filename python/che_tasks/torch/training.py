@@ -6,6 +6,7 @@ import dataclasses
 import math
 import os
 import pathlib
+import re
 import sys
 import time
 from collections.abc import Iterable, Iterator, Mapping
@@ -92,6 +93,12 @@ def _drawn(run: Run, draw: Callable[[int, int], tuple[list[int], list[int]]]) ->
   return positions
 
 
+def _project(model: nn.Module) -> None:
+  """Brings parameters into their bounds, of a model that has some."""
+  if hasattr(model, "project"):
+    model.project()
+
+
 def _decays(name: str) -> bool:
   """Whether weight decay reaches a parameter: as in che, not those of LayerNorms and no biases."""
   last = name.rpartition(".")[2]
@@ -150,8 +157,7 @@ class Trainer:
     batch = batch.to(self.device)
     positions = _drawn(self.run, lambda tokens, layer: self.run.training_positions(tokens, layer, number))
     self.model.train()
-    if hasattr(self.model, "project"):
-      self.model.project()
+    _project(self.model)
     logits = self.model(batch.tokens, batch.target.shape[1], positions)
     loss = F.cross_entropy(logits.flatten(0, 1), batch.target.flatten())
     accuracy = ((logits.argmax(-1) == batch.target) & batch.mask).sum() / batch.mask.sum()
@@ -190,6 +196,7 @@ class Trainer:
 @torch.no_grad()
 def predict(run: Run, model: nn.Module, batch: Batch, device: str | torch.device = "cpu") -> np.ndarray[Any, Any]:
   """The model's symbols for test samples, (samples, output length), 64 samples at a time as che measures them."""
+  _project(model)
   model.eval()
   tensors = to_tensors(batch, len(run.task.input_symbols)).to(device)
   outputs = []
@@ -267,8 +274,16 @@ def _repetitions(config: Config, positions: str, seeds: Iterable[int] | None, le
 
 def _files(runs: list[Run], folder: pathlib.Path) -> list[pathlib.Path]:
   """The file of each run's predictions. Raises ValueError for two of the same seeds."""
-  seeds = [(run.task.name, run.seed) for run in runs]
-  draws = [(run.task.name, run.seed, run.data_seed) for run in runs]
+
+  def name_of(run: Run) -> str:
+    """The task's name, and settings of the task in which others of that name differ."""
+    others = [other.settings for other in runs if other.task.name == run.task.name]
+    keys = [key for key in sorted(run.settings) if key.startswith("task.")]
+    differing = [key for key in keys if any(other.get(key) != run.settings[key] for other in others)]
+    return run.task.name + "".join(f"-{key[5:]}{re.sub(r'[^\w.-]', '_', str(run.settings[key]))}" for key in differing)
+
+  seeds = [(name_of(run), run.seed) for run in runs]
+  draws = [(name_of(run), run.seed, run.data_seed) for run in runs]
   for task, seed, data in draws:
     if draws.count((task, seed, data)) > 1:
       raise ValueError(f"{task}: several runs of seed {seed} and data seed {data}; choose one")
