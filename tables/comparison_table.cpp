@@ -243,9 +243,13 @@ std::vector<Note> notes_of(const std::vector<Comparison>& comparisons,
   std::vector<Note> notes;
   const bool are_windows = first.unit == ComparisonUnit::kWindow;
   if (are_windows) {
+    const bool has_rates = std::ranges::any_of(comparisons, [](const Comparison& one) {
+      return std::ranges::any_of(one.tasks, [](const ComparedTask& task) { return task.rates.size() > 1; });
+    });
     add_note(notes, NoteKind::kReading,
-             "The score of a window is the mean loss of its predictions, mean over the seeds that both "
+             "The score of a window is the mean loss of its predictions, mean over the seeds{} that both "
              "columns finished. Columns: {} over the windows; difference: that of the windows' differences.",
+             has_rates ? fmt::format(" and learning rates ({})", rates) : "",
              aggregate_phrase(first.aggregate));
     append_window_notes(notes, comparisons);
   } else {
@@ -320,7 +324,9 @@ Table table_of(const std::vector<Comparison>& comparisons, const std::vector<std
   const std::vector<Note> shared_notes = notes_of(comparisons, left_out, against_all, table);
   const bool are_windows = first.unit == ComparisonUnit::kWindow;
   std::set<Metric::Source> sources;
-  for (const ComparedTask& task : first.tasks) sources.insert(task.metric.source);
+  for (const Comparison& comparison : comparisons) {
+    for (const ComparedTask& task : comparison.tasks) sources.insert(task.metric.source);
+  }
   const auto foot = [&](bool plain) {
     std::vector<Note> notes = {{NoteKind::kReading, difference_units(sources, plain)}};
     notes.insert(notes.end(), shared_notes.begin(), shared_notes.end());

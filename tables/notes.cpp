@@ -309,7 +309,8 @@ void append_defaults_note(std::vector<Note>& notes, const ResultTable& table) {
 void append_tested_lengths_note(std::vector<Note>& notes, const ResultTable& table) {
   std::set<std::string> runs;  // One run may stand in several columns.
   for (const TableRun& run : table.runs) {
-    if (run.score && !run.config.is_foreign() && is_tested_within_training(run.config)) runs.insert(run.id);
+    if (!run.score || run.config.is_foreign() || run.config.has_text()) continue;
+    if (run.scored_lengths.front() <= run.config.training.last_length) runs.insert(run.id);
   }
   if (runs.empty()) return;
   add_note(notes, NoteKind::kReading,

@@ -41,15 +41,22 @@ double Metric::value(double accuracy, double loss) const {
   return 0;
 }
 
-std::string Metric::format(double value) const {
-  if (source == Source::kAccuracy) return fmt::format("{:.1f}", 100 * value);
-  return fmt::format("{:.{}f}", value, source == Source::kPerplexity ? 2 : 3);
+namespace {
+
+// The perplexity of a model that diverged may have a hundred digits.
+std::string written(double value, const Metric& metric, const char* sign) {
+  constexpr double kLongest = 1e7;
+  if (metric.source == Metric::Source::kAccuracy) return fmt::format("{}{:.1f}", sign, 100 * value);
+  if (std::abs(value) >= kLongest) return fmt::format("{}{:.2e}", sign, value);
+  return fmt::format("{}{:.{}f}", sign, value, metric.source == Metric::Source::kPerplexity ? 2 : 3);
 }
 
+}  // namespace
+
+std::string Metric::format(double value) const { return written(value, *this, ""); }
+
 std::string Metric::format_difference(double difference) const {
-  const std::string text = source == Source::kAccuracy
-                               ? fmt::format("{:+.1f}", 100 * difference)
-                               : fmt::format("{:+.{}f}", difference, source == Source::kPerplexity ? 2 : 3);
+  const std::string text = written(difference, *this, std::signbit(difference) ? "" : "+");
   return text.find_first_of("123456789") == std::string::npos ? '+' + text.substr(1) : text;
 }
 

@@ -185,6 +185,20 @@ TEST_F(ScoreTable, SaysWhereMaximaAreOfUnequalNumbersOfRuns) {
   EXPECT_FALSE(contains(text(Aggregate::kMean), "unequal numbers of runs"));
 }
 
+TEST_F(ScoreTable, SaysWhereScoredLengthsAreWithinTraining) {
+  store_run(scratch_.path(), made_up_config("reverse_string", "rope"), RunState::kFinished, 0.5);
+  ResultTable results = make_table(open_runs(scratch_.path()));
+  const auto says = [&] {
+    return contains(format_table(score_table(results), "md"),
+                    "Test lengths of 1 run begin within the training");
+  };
+  EXPECT_FALSE(says());
+  results.runs[0].config.evaluation.first_length = 30;
+  EXPECT_FALSE(says()) << "the score leaves them out";
+  results.runs[0].scored_lengths.insert(results.runs[0].scored_lengths.begin(), 30);
+  EXPECT_TRUE(says());
+}
+
 TEST_F(ScoreTable, NamesNoDefaultOfTrainingForAModelOutsideChe) {
   RunConfig longer = made_up_config("reverse_string", "rope");
   longer.training.steps *= 2;

@@ -281,6 +281,32 @@ TEST_F(TextRows, AreComparedByTheirWindows) {
   const Table against = comparison_table(all, table);
   EXPECT_EQ(against.printed.columns[3].title, "windows");
   EXPECT_EQ(against.printed.rows[0].cells.size(), against.printed.columns.size());
+  EXPECT_FALSE(contains(printed.printed.notes[1].text, "learning rates"));
+  for (const char* encoding : {"kerple", "rope"}) {
+    for (const std::int64_t seed : {0, 1}) {
+      RunConfig config = run_on_austen(encoding, seed);
+      config.learning_rate *= 2;
+      store_windows(config, store_run(scratch_.path(), config, RunState::kFinished), {1, 2, 3, 4});
+    }
+  }
+  const ResultTable rates = make_table(open_runs(scratch_.path()));
+  const Table over_rates = comparison_table(
+      compare(rates, "kerple", "rope", Aggregate::kMean, ComparisonRows::kTasks, ComparisonUnit::kWindow),
+      rates);
+  expect_contains(over_rates.printed.notes[1].text,
+                  {"mean over the seeds and learning rates (0.0003, 0.0006) that"});
+}
+
+// The first comparison is of a task alone.
+TEST_F(TextRows, HaveTheirUnitBesideTasks) {
+  for (const char* encoding : {"kerple", "rope"}) {
+    store(scratch_.path(), run_on_austen(encoding, 0), 1);
+    store_run(scratch_.path(), made_up_config("even_pairs", encoding), RunState::kFinished);
+  }
+  store_run(scratch_.path(), made_up_config("even_pairs", "alibi"), RunState::kFinished);
+  const ResultTable table = make_table(open_runs(scratch_.path()));
+  const Table printed = comparison_table(compare_with_all(table, "rope", Aggregate::kMean), table);
+  expect_contains(printed.printed.notes[0].text, {"percent", "erplexit"});
 }
 
 TEST_F(TextRows, AreComparedByDocumentsWhereThereAreEnough) {

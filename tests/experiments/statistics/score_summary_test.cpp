@@ -91,6 +91,8 @@ TEST(Metric, ReadsThePerplexityOffTheLoss) {
   EXPECT_DOUBLE_EQ(perplexity.value(0.25, std::log(12.5)), 12.5);
   EXPECT_EQ(perplexity.format(12.504), "12.50");
   EXPECT_EQ(perplexity.format_difference(-1.25), "-1.25");
+  EXPECT_EQ(perplexity.format(1.25e138), "1.25e+138") << "of a model that diverged";
+  EXPECT_EQ(perplexity.format_difference(1.25e138), "+1.25e+138");
   EXPECT_EQ(perplexity.rank(12.504), perplexity.rank(12.496));
   EXPECT_GT(perplexity.rank(12), perplexity.rank(13));
 }
