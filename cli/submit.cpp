@@ -23,7 +23,6 @@
 #include "experiments/schedule/progress.h"
 #include "experiments/schedule/slurm.h"
 #include "experiments/schedule/submission.h"
-#include "experiments/store/needs.h"
 
 namespace che {
 namespace {
@@ -93,25 +92,16 @@ int submit(const SubmitOptions& options) {
   for (const std::string& warning : warnings) print_warning(warning);
   for (const std::string& note : notes) print_progress(note + "\n");
   // Slurm is asked before anything is written, because it may not answer.
-  std::vector<Submission> before = read_submissions(experiment);
-  std::vector<QueuedJob> queue;
-  if (!before.empty() && !options.manifest) queue = ask_slurm(queued_jobs, options.print, {});
   const std::int64_t largest =
       options.manifest ? 0 : ask_slurm(max_array_size, options.print, kUsualArraySize);
-  if (options.print && options.retrain) {
-    for (const RunConfig& run : sweep.runs) {
-      if (assess(RunFolder::at(experiment, run)).passed.empty()) continue;
-      throw Error(
-          fmt::format("--print --retrain: {} would begin again, which deletes its model, and --print "
-                      "submits nothing; leave out one of the two",
-                      run_id(run)));
-    }
-  }
   announce_other_runs(sweep, experiment);
   const std::optional<std::string> otherwise = evaluated_otherwise(sweep.runs, experiment, options.retrain);
   PendingWork work = prepare_training(sweep.runs, experiment, options.retrain);
   if (otherwise) print_progress(*otherwise + "\n");
   for (const std::string& note : work.notes) print_progress(note + "\n");
+  std::vector<Submission> before = read_submissions(experiment);
+  std::vector<QueuedJob> queue;
+  if (!before.empty() && !options.manifest) queue = ask_slurm(queued_jobs, options.print, {});
   if (!options.print && !options.manifest) {
     for (Submission& submission : before) complete_submission(submission, queue);
   }
@@ -124,10 +114,8 @@ int submit(const SubmitOptions& options) {
                              one_line(experiment.string(), kWholeText)));
   if (jobs.empty()) return 0;
   std::erase_if(work.to_begin_again, [&](const RunFolder& run) { return queued.contains(run.id()); });
-  begin_again(work);
-
-  Submission submission =
-      create_submission(experiment, jobs, static_cast<std::size_t>(options.jobs_per_task));
+  Submission submission = create_submission(experiment, jobs, static_cast<std::size_t>(options.jobs_per_task),
+                                            work.to_begin_again);
   if (options.manifest) {
     fmt::print("submission: {}\ntasks: {} (0 to {})\n", submission.file().string(), submission.tasks.size(),
                submission.tasks.size() - 1);
@@ -223,7 +211,7 @@ void add_submit_command(CLI::App& app, Action& action) {
   command->add_flag(
       "--retrain", options->retrain,
       "as for run: train runs again whose checkpoints were pruned and that lack test lengths, and "
-      "runs that have passed steps of evaluation.at_steps");
+      "runs that have passed steps of evaluation.at_steps, whose models are deleted as their tasks begin");
   command->add_flag("--print", options->print, "write the files and print what to submit; submit nothing");
 }
 

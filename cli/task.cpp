@@ -1,5 +1,6 @@
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <optional>
 #include <string>
@@ -11,6 +12,7 @@
 #include "core/number_text.h"
 #include "core/process.h"
 #include "experiments/plan/identity.h"
+#include "experiments/schedule/pending_work.h"
 #include "experiments/schedule/progress.h"
 #include "experiments/schedule/scheduler.h"
 #include "experiments/schedule/slurm.h"
@@ -61,6 +63,7 @@ int work(const TaskOptions& options) {
                             submission.tasks.size() - 1));
   }
   // A later call may have asked for other lengths of some runs, which then are a job of their own.
+  std::vector<RunFolder> to_begin_again;
   std::vector<std::vector<RunFolder>> jobs;
   for (const std::vector<std::string>& ids : submission.tasks[options.number]) {
     std::vector<RunFolder> runs;
@@ -68,12 +71,14 @@ int work(const TaskOptions& options) {
     for (const std::string& id : ids) {
       runs.push_back(RunFolder::open(submission.experiment() / "runs" / id));
       configs.push_back(runs.back().config());
+      if (std::ranges::count(submission.begin_again, id) > 0) to_begin_again.push_back(runs.back());
     }
     for (const std::vector<std::size_t>& indices : group_into_jobs(configs)) {
       std::vector<RunFolder>& job = jobs.emplace_back();
       for (const std::size_t index : indices) job.push_back(runs[index]);
     }
   }
+  begin_again(to_begin_again);
   const Schedule schedule{.workers = 1};
   const int code = run_jobs(jobs, schedule, compute_program());
   return code == kExitAgain ? stop(options) : code;

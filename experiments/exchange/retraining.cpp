@@ -126,7 +126,7 @@ std::string drop_unpaired(BundledRun& published, std::vector<MetricsRow>& again)
   if (drop_validation_at_other_steps(published.metrics, again) > 0) dropped.push_back("validation losses");
   drop_validation_at_other_steps(again, published.metrics);
   if (dropped.empty()) return "";
-  return fmt::format("; {} are not compared, as the config does not ask for them",
+  return fmt::format("; {} are not compared, as the run that was trained again has none",
                      fmt::join(dropped, " and "));
 }
 

@@ -114,8 +114,12 @@ std::optional<Replica> load_replica(const RunFolder& run, FileLock lock, std::in
   const RunConfig& config = run.config();
   StoredRun stored = run.set_damage_aside(warn);
   const bool is_mixed = stored.is_mixed(config.training.steps);
-  // The time of rows that are measured anew counts once.
-  if (stored.evaluation.empty() && stored.at_steps.empty()) stored.status.evaluation_seconds = 0;
+  // The time of rows that are measured anew counts once. Each step of at_steps has as many lengths as the
+  // end.
+  if (stored.evaluation.empty() && stored.status.state == RunState::kFinished) {
+    const auto steps = static_cast<double>(stored.at_steps.size());
+    stored.status.evaluation_seconds *= steps / (steps + 1);
+  }
   Replica replica{.folder = run,
                   .lock = std::move(lock),
                   .status = std::move(stored.status),

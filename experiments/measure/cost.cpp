@@ -183,8 +183,9 @@ WorkEstimate estimate_work(const std::vector<RunConfig>& runs, const std::filesy
   for (const RunConfig& config : runs) {
     RunEstimate& run = all.runs.emplace_back();
     run.parameters = parameter_count(config);
-    run.needs = assess(RunFolder::at(experiment, config));
-    if (retrain && !run.needs.passed.empty()) run.needs = assess(config, StoredRun(), /*has_model=*/false);
+    const RunFolder folder = RunFolder::at(experiment, config);
+    run.needs = assess(folder);
+    if (retrain && run.needs.may_begin_again()) run.needs = assess_anew(folder);
     if (run.needs.left.all() > 0) {
       std::optional<ComputingDevice> used = device;
       try {

@@ -111,6 +111,7 @@ PendingWork prepare_training(const std::vector<RunConfig>& runs, const fs::path&
   struct Looked {
     RunFolder folder;
     RunNeeds needs;
+    std::vector<std::int64_t> passed;  // What only a run that begins again can measure.
     std::vector<std::string> warnings;
   };
   const auto look = [&](std::size_t i) {
@@ -118,17 +119,20 @@ PendingWork prepare_training(const std::vector<RunConfig>& runs, const fs::path&
     RunFolder folder =
         RunFolder::at(experiment, runs[i], [&](const std::string& text) { warnings.push_back(text); });
     RunNeeds needs = assess(folder);
-    return Looked{std::move(folder), std::move(needs), std::move(warnings)};
+    std::vector<std::int64_t> steps;
+    if (needs.may_begin_again()) steps = needs.passed;
+    if (retrain && !steps.empty()) needs = assess_anew(folder);
+    return Looked{std::move(folder), std::move(needs), std::move(steps), std::move(warnings)};
   };
   for_each_in_order(runs.size(), look, [&](std::size_t i, Looked looked) {
     for (const std::string& warning : looked.warnings) print_warning(warning);
     const RunFolder& folder = folders.emplace_back(std::move(looked.folder));
     const RunNeeds& needs = looked.needs;
-    if (!needs.passed.empty() && !needs.has_lost_model()) {
+    if (!looked.passed.empty()) {
       passed.runs.push_back(folder);
-      passed.steps.insert(needs.passed.begin(), needs.passed.end());
+      passed.steps.insert(looked.passed.begin(), looked.passed.end());
     }
-    if (needs.is_complete() && (needs.passed.empty() || !retrain)) {
+    if (needs.is_complete()) {
       ++work.complete;
       return;
     }
@@ -151,9 +155,10 @@ PendingWork prepare_training(const std::vector<RunConfig>& runs, const fs::path&
   return work;
 }
 
-void begin_again(const PendingWork& work) {
-  for (const RunFolder& run : work.to_begin_again) {
+void begin_again(const std::vector<RunFolder>& runs) {
+  for (const RunFolder& run : runs) {
     const FileLock lock(run.path());
+    if (assess(run).passed.empty()) continue;  // An earlier call has done it.
     run.set_evaluation_aside();
     run.set_at_steps_aside();
     run.write_status({});

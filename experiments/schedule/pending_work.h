@@ -21,7 +21,7 @@ struct PendingWork {
   std::size_t trained = 0;                     // Runs of the jobs that only lack test lengths.
   std::size_t left_out = 0;                    // Runs that cannot be evaluated; each is warned of.
   std::vector<std::string> notes = {};         // Lines about several runs, to be shown before work begins.
-  std::vector<RunFolder> to_begin_again = {};  // Runs of the jobs that --retrain trains anew; see below.
+  std::vector<RunFolder> to_begin_again = {};  // Runs of the jobs that --retrain trains anew.
 
   std::size_t runs() const { return configs.size() + complete + left_out; }
 };
@@ -35,9 +35,10 @@ struct PendingWork {
 PendingWork prepare_training(const std::vector<RunConfig>& runs, const std::filesystem::path& experiment,
                              bool retrain);
 
-// Makes `to_begin_again` begin at step 0, or where shorter runs end. Each keeps its config, and its rows in
-// *.replaced; its model is deleted.
-void begin_again(const PendingWork& work);
+// Makes runs begin at step 0, or where shorter runs end, that have passed a step of evaluation.at_steps
+// without being measured; the others stay as they are. Each keeps its config, and its rows in *.replaced; its
+// model is deleted. Throws Error (usage) while another process works on one.
+void begin_again(const std::vector<RunFolder>& runs);
 
 // Throws Error (usage) unless `lost` is empty: the ids of trained runs that lack test lengths and whose model
 // is lost.

@@ -83,6 +83,8 @@ Submission from_json(const Json& json) {
                                  .count = static_cast<std::size_t>(number_at(array, "count"))});
   }
   submission.summary = number_at(json, "summary");
+  if (!json.contains("begin_again")) return submission;
+  for (const Json& run : list_at(json, "begin_again")) submission.begin_again.push_back(run_id_from(run));
   return submission;
 }
 
@@ -98,11 +100,12 @@ void Submission::store() const {
     json["arrays"].push_back({{"job", array.job}, {"first", array.first}, {"count", array.count}});
   }
   json["summary"] = summary;
+  if (!begin_again.empty()) json["begin_again"] = begin_again;
   write_file_atomically(file(), json.dump(1) + "\n");
 }
 
 Submission create_submission(const fs::path& experiment, const std::vector<std::vector<RunFolder>>& jobs,
-                             std::size_t jobs_per_task) {
+                             std::size_t jobs_per_task, const std::vector<RunFolder>& begin_again) {
   const std::vector<std::int64_t> numbers = numbers_of(experiment);
   std::error_code ignored;
   if (fs::is_symlink(experiment / kFolder, ignored)) {
@@ -116,8 +119,10 @@ Submission create_submission(const fs::path& experiment, const std::vector<std::
     auto& job = submission.tasks.back().emplace_back();
     for (const RunFolder& run : jobs[i]) job.push_back(run.id());
   }
+  for (const RunFolder& run : begin_again) submission.begin_again.push_back(run.id());
   const std::vector<Submission> before = read_submissions(experiment, [](const std::string&) {});
-  if (!before.empty() && before.back().arrays.empty() && before.back().tasks == submission.tasks) {
+  if (!before.empty() && before.back().arrays.empty() && before.back().tasks == submission.tasks &&
+      before.back().begin_again == submission.begin_again) {
     submission.folder = before.back().folder;
     create_writable_folder(submission.logs());
     submission.store();

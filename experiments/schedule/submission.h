@@ -25,6 +25,7 @@ struct Submission {
   std::vector<std::vector<std::vector<std::string>>> tasks;  // Run ids, by task and job.
   std::vector<SubmittedArray> arrays;
   std::int64_t summary = 0;  // Id of the job that makes table and report at the end; 0 for none.
+  std::vector<std::string> begin_again = {};  // Ids of the runs that --retrain trains anew.
 
   std::filesystem::path experiment() const { return folder.parent_path().parent_path(); }
   std::filesystem::path file() const;
@@ -36,11 +37,13 @@ struct Submission {
 };
 
 // A new submission of `jobs`, `jobs_per_task` in each task, with a folder of its own below `experiment`,
-// which the caller has locked; logs/ is in it. The folder appears whole or not at all. The newest one is used
-// again where nothing of it was handed to the batch system and its tasks are the same. Throws Error (runtime)
+// which the caller has locked; logs/ is in it. The runs of `begin_again`, some of them, are trained anew. The
+// folder appears whole or not at all. The newest one is used again where nothing of it was handed to the
+// batch system and its tasks are the same. Throws Error (runtime)
 // when the disk refuses.
 Submission create_submission(const std::filesystem::path& experiment,
-                             const std::vector<std::vector<RunFolder>>& jobs, std::size_t jobs_per_task);
+                             const std::vector<std::vector<RunFolder>>& jobs, std::size_t jobs_per_task,
+                             const std::vector<RunFolder>& begin_again = {});
 
 // Reads a submission's file. Throws Error (usage) that names file and member when it is damaged, and as
 // read_file does.

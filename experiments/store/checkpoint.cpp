@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/core.h>
+#include <unistd.h>
 #include <xxhash.h>
 
 #include <algorithm>
@@ -143,6 +144,21 @@ LoadedCheckpoint load_checkpoint(const std::filesystem::path& folder, const std:
 
 bool has_checkpoint(const std::filesystem::path& folder) {
   return std::ranges::any_of(kFiles, [&](const char* name) { return is_present(folder / name); });
+}
+
+std::optional<std::int64_t> checkpoint_step(const std::filesystem::path& folder) {
+  for (const char* name : kFiles) {
+    const std::filesystem::path path = folder / name;
+    if (!is_present(path)) continue;
+    try {
+      const Descriptor file = open_regular_file(path, O_RDONLY, "read", ErrorKind::kUsage);
+      Header header;
+      if (pread(file.value(), &header, sizeof header, 0) == sizeof header) return header.step;
+    } catch (const Error& error) {
+      if (error.kind() == ErrorKind::kRuntime) throw;  // Others are no files, which training sets aside.
+    }
+  }
+  return std::nullopt;
 }
 
 std::uintmax_t remove_checkpoints(const std::filesystem::path& folder, bool is_dry_run) {

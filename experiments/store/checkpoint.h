@@ -55,6 +55,10 @@ LoadedCheckpoint load_checkpoint(const std::filesystem::path& folder, const std:
 // Whether the folder holds a checkpoint, good or not.
 bool has_checkpoint(const std::filesystem::path& folder);
 
+// The step of the newest checkpoint, good or not, as its first bytes have it; nothing without one. Throws
+// Error (runtime) for a file that the system does not let us read.
+std::optional<std::int64_t> checkpoint_step(const std::filesystem::path& folder);
+
 // Deletes the folder's checkpoints, damaged ones too, but nothing else of such a name, such as a folder;
 // returns the bytes freed. A dry run deletes nothing. Throws Error (runtime) when the system refuses.
 std::uintmax_t remove_checkpoints(const std::filesystem::path& folder, bool is_dry_run = false);

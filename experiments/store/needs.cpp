@@ -93,9 +93,10 @@ RunNeeds assess(const RunConfig& config, const StoredRun& stored, bool has_model
   return needs;
 }
 
-RunNeeds assess(const RunFolder& folder) {
-  const StoredRun stored = folder.read();
-  RunNeeds needs = assess(folder.config(), stored, has_checkpoint(folder.path()));
+namespace {
+
+RunNeeds assess(const RunFolder& folder, const StoredRun& stored, bool has_model) {
+  RunNeeds needs = assess(folder.config(), stored, has_model);
   if (needs.has_model || needs.missing.empty()) return needs;
   const std::vector<RunFolder> shorter = shorter_runs(folder);
   if (shorter.empty()) return needs;
@@ -104,6 +105,19 @@ RunNeeds assess(const RunFolder& folder) {
   needs.left = operations_left(folder.config(), stored, needs.first_step, needs);
   return needs;
 }
+
+}  // namespace
+
+RunNeeds assess(const RunFolder& folder) {
+  StoredRun stored = folder.read();
+  // A process that was killed has trained past its checkpoint, from where the run goes on.
+  if (stored.status.state != RunState::kFinished) {
+    stored.status.step = checkpoint_step(folder.path()).value_or(0);
+  }
+  return assess(folder, stored, has_checkpoint(folder.path()));
+}
+
+RunNeeds assess_anew(const RunFolder& folder) { return assess(folder, StoredRun(), /*has_model=*/false); }
 
 std::string retraining_commands(const RunFolder& run) {
   const EvaluationConfig& evaluation = run.config().evaluation;

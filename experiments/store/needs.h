@@ -39,6 +39,8 @@ struct RunNeeds {
   bool only_lacks_lengths() const { return was_trained && !is_damaged && !missing.empty() && has_model; }
   // Whether test lengths are missing that no stored model can measure.
   bool has_lost_model() const { return was_trained && !missing.empty() && !has_model; }
+  // Whether --retrain deletes its model, so that it can measure steps that the run has passed.
+  bool may_begin_again() const { return !passed.empty() && !has_lost_model(); }
 };
 
 // `config` may differ from the stored config in its evaluation. Looks for no shorter run.
@@ -46,6 +48,9 @@ RunNeeds assess(const RunConfig& config, const StoredRun& stored, bool has_model
 
 // Assesses a folder, and looks for shorter runs next to it.
 RunNeeds assess(const RunFolder& folder);
+
+// Assesses it as it is when its run begins again.
+RunNeeds assess_anew(const RunFolder& folder);
 
 // Returns the commands that train a finished run again whose model is no longer stored: the first sets one
 // more test length, the second takes it out of the scores.

@@ -49,7 +49,7 @@ inline std::optional<ConfigProblem> fire_problem(const EncodingUse& use) {
     return ConfigProblem{
         {"encoding.normalizer", "encoding.randomized_distance"},
         fmt::format("normalizer: {} has no effect where distances are drawn, because the largest one "
-                    "divides them all; set randomized_distance to per_position or leave it out",
+                    "divides them all; leave it out, or set randomized_distance to per_position",
                     use.options.values().at("normalizer"))};
   }
   if (!use.dape || options.hidden == FireOptions().hidden) return std::nullopt;

@@ -348,7 +348,7 @@ TEST_F(SweepProgramTest, ATaskSplitsAJobWhoseRunsDifferByNow) {
   expect_contains(output_of({"status", results()}), {": 2 runs: 2 finished"});
 }
 
-// Printing deletes nothing; a submission says what a run says.
+// Only the task deletes a model; a submission says what a run says.
 TEST_F(SweepProgramTest, SubmitsRunsThatBeginAgain) {
   const std::vector<std::string> settings{small_config(), "task=even_pairs", "-o", results()};
   const auto with = [&](const std::string& command, const std::vector<std::string>& options) {
@@ -358,20 +358,22 @@ TEST_F(SweepProgramTest, SubmitsRunsThatBeginAgain) {
     return words;
   };
   output_of(with("run", {}));
-  const auto before = everything(results());
-  expect_refusal(che(with("submit", {"evaluation.at_steps=[20]", "--slurm", "--print", "--retrain"})),
-                 {"--print --retrain: even_pairs-dape_kerple", "would begin again, which deletes its model"});
-  EXPECT_EQ(before, everything(results()));
+  const auto model = contents(results(), "checkpoint.bin");
   expect_contains(output_of(with("submit", {"evaluation.at_steps=[20]", "--manifest"})),
                   {"1 run passed evaluation.at_steps 20", "1 done", "0 jobs to submit"});
   expect_contains(output_of(with("submit", {"evaluation.last_length=12", "--manifest"})),
                   {"1 finished run was evaluated otherwise before"});
   expect_contains(output_of(with("run", {"evaluation.at_steps=[20]", "--dry-run", "--retrain"})), {"0 done"});
   expect_contains(output_of(with("submit", {"evaluation.at_steps=[20]", "--manifest", "--retrain"})),
-                  {"1 job to submit"});
-  EXPECT_TRUE(contents(results(), "checkpoint.bin").empty());
-  expect_contains(output_of(with("run", {"evaluation.at_steps=[20]"})), {"1 to do"});
+                  {"1 job to submit", "batch/2/submission.json"});
+  expect_contains(output_of(with("submit", {"evaluation.at_steps=[20]", "--slurm", "--print", "--retrain"})),
+                  {"1 job to submit", "sbatch --array=0-0 "});
+  EXPECT_EQ(model, contents(results(), "checkpoint.bin"));
+  output_of({"task", results() + "/batch/2/submission.json", "0"});
   EXPECT_EQ(1U, contents(results(), "evaluation_at_steps.csv").size());
+  const auto status = contents(results(), "status.json");
+  output_of({"task", results() + "/batch/2/submission.json", "0"});
+  EXPECT_TRUE(status == contents(results(), "status.json")) << "a second task has nothing to do";
 }
 
 TEST_F(SweepProgramTest, RefusesAFolderThatAnotherProcessWorksIn) {

@@ -11,6 +11,7 @@
 #include "core/version.h"
 #include "experiments/plan/evaluation_settings.h"
 #include "experiments/plan/identity.h"
+#include "experiments/store/checkpoint.h"
 #include "tests/contains.h"
 #include "tests/experiments/plan/read_sweep_text.h"
 #include "tests/experiments/store/made_up_results.h"
@@ -93,6 +94,21 @@ TEST_F(PrepareTraining, AStepWithRowsAtOtherLengthsIsNotPassed) {
   EXPECT_EQ(1U, prepare_training({run}, scratch_.path(), /*retrain=*/true).trained) << "it begins again";
 }
 
+// Its status is of a later step than its checkpoint, from which it goes on.
+TEST_F(PrepareTraining, AStepBehindTheCheckpointIsNotPassed) {
+  RunConfig run = config(0);
+  run.evaluation.at_steps = {400};
+  const RunFolder folder = store_run(scratch_.path(), run, RunState::kTraining);
+  RunStatus status = folder.status();
+  status.step = 450;
+  folder.write_status(status);
+  for (const std::int64_t step : {300, 420}) {
+    save_checkpoint(folder.path(), folder.id(), {.step = step});
+    const PendingWork work = prepare_training({run}, scratch_.path(), /*retrain=*/true);
+    EXPECT_EQ(step == 300 ? 0U : 1U, work.to_begin_again.size()) << step;
+  }
+}
+
 TEST_F(PrepareTraining, SetsRowsOnTheWayAsideWhereARunBeginsAgain) {
   RunConfig run = config(0);
   run.evaluation.at_steps = {400, 500};
@@ -101,7 +117,8 @@ TEST_F(PrepareTraining, SetsRowsOnTheWayAsideWhereARunBeginsAgain) {
   const PendingWork work = prepare_training({run}, scratch_.path(), /*retrain=*/true);
   EXPECT_EQ(1U, work.to_begin_again.size());
   EXPECT_EQ(1U, folder.at_steps().size()) << "nothing is gone yet";
-  begin_again(work);
+  begin_again(work.to_begin_again);
+  begin_again(work.to_begin_again);  // Of which a second call finds nothing to do.
   EXPECT_TRUE(folder.at_steps().empty());
   EXPECT_TRUE(std::filesystem::exists(folder.path() / "evaluation_at_steps.csv.replaced"));
 }

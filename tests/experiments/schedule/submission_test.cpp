@@ -55,6 +55,9 @@ TEST(Submission, UsesTheFolderOfOneThatWasNotSubmittedAgain) {
   submitted.arrays.push_back({.job = 0, .first = 0, .count = 3});
   submitted.store();
   EXPECT_EQ(create_submission(scratch.path(), jobs, 1).folder, scratch.path() / "batch" / "3");
+  const auto anew = create_submission(scratch.path(), jobs, 1, {jobs[0][1]});
+  EXPECT_EQ(anew.folder, scratch.path() / "batch" / "4");
+  EXPECT_EQ(std::vector{jobs[0][1].id()}, read_submission(anew.file()).begin_again);
 }
 
 TEST(Submission, IsNotStoredBehindALink) {
