@@ -280,7 +280,8 @@ def _files(runs: list[Run], folder: pathlib.Path) -> list[pathlib.Path]:
     others = [other.settings for other in runs if other.task.name == run.task.name]
     keys = [key for key in sorted(run.settings) if key.startswith("task.")]
     differing = [key for key in keys if any(other.get(key) != run.settings[key] for other in others)]
-    return run.task.name + "".join(f"-{key[5:]}{re.sub(r'[^\w.-]', '_', str(run.settings[key]))}" for key in differing)
+    words = [re.sub(r"[^\w.-]", "_", f"-{key[5:]}{run.settings[key]}") for key in differing]
+    return run.task.name + "".join(words)
 
   seeds = [(name_of(run), run.seed) for run in runs]
   draws = [(name_of(run), run.seed, run.data_seed) for run in runs]
