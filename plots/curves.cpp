@@ -1,7 +1,6 @@
 #include "plots/curves.h"
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 
 namespace che {
@@ -16,14 +15,14 @@ std::size_t curve_group(std::size_t points) {
 
 std::vector<CurvePoint> grouped(const std::vector<CurvePoint>& points) {
   const std::size_t group = curve_group(points.size());
-  double step = HUGE_VAL;  // The least between neighbours.
-  for (std::size_t i = 1; i < points.size(); ++i) step = std::min(step, points[i].x - points[i - 1].x);
+  std::vector<double> steps;
+  for (std::size_t i = 1; i < points.size(); ++i) steps.push_back(points[i].x - points[i - 1].x);
+  const double gap = steps.empty() ? 0 : 2 * aggregate_of(steps, Aggregate::kMedian);
   std::vector<CurvePoint> result;
   std::size_t end = 0;
   for (std::size_t first = 0; first < points.size(); first = end) {
     end = first + 1;
-    while (end < std::min(first + group, points.size()) && points[end].x - points[end - 1].x < 2 * step)
-      ++end;
+    while (end < std::min(first + group, points.size()) && points[end].x - points[end - 1].x < gap) ++end;
     const auto count = static_cast<double>(end - first);
     CurvePoint& mean = result.emplace_back(
         CurvePoint{.first = points[first].x, .last = points[end - 1].x, .runs = points[first].runs});

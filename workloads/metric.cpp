@@ -57,7 +57,8 @@ std::string Metric::format(double value) const { return written(value, *this, ""
 
 std::string Metric::format_difference(double difference) const {
   const std::string text = written(difference, *this, std::signbit(difference) ? "" : "+");
-  return text.find_first_of("123456789") == std::string::npos ? '+' + text.substr(1) : text;
+  const bool is_zero = std::isfinite(difference) && text.find_first_of("123456789") == std::string::npos;
+  return is_zero ? '+' + text.substr(1) : text;
 }
 
 double Metric::rank(double value) const { return gain(std::strtod(format(value).c_str(), nullptr)); }

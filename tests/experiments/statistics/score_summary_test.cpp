@@ -93,6 +93,7 @@ TEST(Metric, ReadsThePerplexityOffTheLoss) {
   EXPECT_EQ(perplexity.format_difference(-1.25), "-1.25");
   EXPECT_EQ(perplexity.format(1.25e138), "1.25e+138") << "of a model that diverged";
   EXPECT_EQ(perplexity.format_difference(1.25e138), "+1.25e+138");
+  EXPECT_EQ(perplexity.format_difference(-HUGE_VAL), "-inf");
   EXPECT_EQ(perplexity.rank(12.504), perplexity.rank(12.496));
   EXPECT_GT(perplexity.rank(12), perplexity.rank(13));
 }

@@ -248,31 +248,32 @@ TEST(FusedAttention, ScalesTheLogitsAsTheReference) {
   }
 }
 
-// Wider queries and keys, a mask that keeps keys out of sight, and a bias of each example's own, with f or
-// not.
+// Wider queries and keys, a mask that keeps keys out of sight, and a bias of each example's own, with f of
+// the logits and the bias, of their sum, or none.
 TEST(FusedAttention, OfWideRowsMasksAndExamplesIsTheReference) {
   constexpr std::int64_t kTokens = 19;
   const at::Tensor far = at::arange(1 - kTokens, kTokens).abs().gt(4);
   const at::Tensor mask = at::zeros({1, 2, 2 * kTokens - 1}, at::kDouble)
                               .masked_fill(far.logical_and(at::arange(2).lt(1).unsqueeze(1)), kOutOfSight);
   for (const bool causal : {false, true}) {
-    for (const bool has_f : {false, true}) {
+    for (const std::int64_t read_by_f : {0, 2, 4}) {
       for (const std::int64_t first_query : {std::int64_t{0}, std::int64_t{7}}) {
-        SCOPED_TRACE(fmt::format("causal {}, f {}, first query {}", causal, has_f, first_query));
+        SCOPED_TRACE(fmt::format("causal {}, f of {}, first query {}", causal, read_by_f, first_query));
         const std::int64_t queries = kTokens - first_query;
         std::vector<at::Tensor> inputs{
             some_numbers({2, 3, queries, 2, 8}, 1), some_numbers({2, 3, kTokens, 2, 8}, 2),
             some_numbers({2, 3, kTokens, 2, 4}, 3), some_numbers({2, 3, causal ? 1 : 2, 2, kTokens}, 4),
             some_numbers({2, 1, queries, 2, 1}, 5)};
-        if (has_f) {
-          inputs.insert(inputs.end(), {some_numbers({2, 4, 5}, 6) / 4, some_numbers({2, 5}, 7),
+        if (read_by_f > 0) {
+          inputs.insert(inputs.end(), {some_numbers({2, read_by_f, 5}, 6) / 4, some_numbers({2, 5}, 7),
                                        some_numbers({2, 5, 2}, 8) / 4, some_numbers({2, 2}, 9)});
         }
         const auto run = [&](Kernels kernels) {
           return [&, kernels](const std::vector<at::Tensor>& in) {
             const PairValues bias{{}, false, {}, in[3]};
             AttentionTerms terms = bias;
-            if (has_f) terms = AdaptedBias{bias, true, {in[5], in[6], in[7], in[8]}};
+            const auto reads = read_by_f == 2 ? PairMlp::Reads::kSum : PairMlp::Reads::kLogitsAndBias;
+            if (read_by_f > 0) terms = AdaptedBias{bias, true, {in[5], in[6], in[7], in[8], reads}};
             return attention(
                 in[0], in[1], in[2], terms, test_backend(kernels),
                 {.scale = in[4], .mask = {mask.to(in[0].scalar_type()), true}, .causal = causal});
