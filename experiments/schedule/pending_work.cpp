@@ -157,8 +157,11 @@ PendingWork prepare_training(const std::vector<RunConfig>& runs, const fs::path&
 
 void begin_again(const std::vector<RunFolder>& runs) {
   for (const RunFolder& run : runs) {
+    // An earlier call may have done it, and another process may do it just now.
+    const auto is_done = [&] { return assess(run).passed.empty(); };
+    if (is_done()) continue;
     const FileLock lock(run.path());
-    if (assess(run).passed.empty()) continue;  // An earlier call has done it.
+    if (is_done()) continue;
     run.set_evaluation_aside();
     run.set_at_steps_aside();
     run.write_status({});
