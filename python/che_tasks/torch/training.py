@@ -280,7 +280,7 @@ def _files(runs: list[Run], folder: pathlib.Path) -> list[pathlib.Path]:
     others = [other.settings for other in runs if other.task.name == run.task.name]
     keys = [key for key in sorted(run.settings) if key.startswith("task.")]
     differing = [key for key in keys if any(other.get(key) != run.settings[key] for other in others)]
-    words = [re.sub(r"[^\w.-]", "_", f"-{key[5:]}{run.settings[key]}") for key in differing]
+    words = [re.sub(r"[^\w.-]", "_", f"-{key[5:]}{run.settings[key]}")[:60] for key in differing]
     return run.task.name + "".join(words)
 
   seeds = [(name_of(run), run.seed) for run in runs]
@@ -319,7 +319,7 @@ def train(
       config's encodings with randomized positions.
     learning_rate: needed where the config has several.
     out: folder for the predictions, <task>-seed<seed>.jsonl, or <task>-seed<seed>-data<data seed>.jsonl where a seed
-      has several.
+      has several. Variants of a task have their settings behind its name.
     results: results folder in which the scores are stored, for `che table`.
     device: where PyTorch computes.
     threads: of PyTorch on the CPU, from here on; small models gain nothing from more.
