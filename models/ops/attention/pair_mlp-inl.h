@@ -142,10 +142,10 @@ void pair_mlp_backward(const AttentionExample& in, std::int64_t first, const flo
         hn::StoreU(hn::Add(hn::LoadU(d, sum), g[h]), d, sum);
       }
     }
-    const auto add_products = [&](const float* left, const float* right, float* sums) HWY_ATTR {
+    const auto add_products = [&](const float* left, const float* right, float* totals) HWY_ATTR {
       Vector sum[H];
 #pragma GCC unroll 16
-      for (int h = 0; h < H; ++h) sum[h] = hn::LoadU(d, sums + h * kQueryTile);
+      for (int h = 0; h < H; ++h) sum[h] = hn::LoadU(d, totals + h * kQueryTile);
       for (std::int64_t i = 0; i < count; ++i) {
         const Vector factor = hn::LoadU(d, left + i * kLanes);
 #pragma GCC unroll 16
@@ -153,7 +153,7 @@ void pair_mlp_backward(const AttentionExample& in, std::int64_t first, const flo
           sum[h] = hn::MulAdd(factor, hn::LoadU(d, right + (i * H + h) * kLanes), sum[h]);
       }
 #pragma GCC unroll 16
-      for (int h = 0; h < H; ++h) hn::StoreU(sum[h], d, sums + h * kQueryTile);
+      for (int h = 0; h < H; ++h) hn::StoreU(sum[h], d, totals + h * kQueryTile);
     };
     for (std::int64_t n = 0; n < mlp.hidden; ++n) {
       const float* const of_hidden = d_hidden + n * kKeysAtOnce * kLanes;
