@@ -143,6 +143,16 @@ def test_figures_of_texts_mark_the_training_length(width: float, most: float) ->
     assert 128 in drawn and drawn.count(8.5) == 2
 
 
+def test_infinite_perplexities_are_named_in_the_caption() -> None:
+  finite = on_text("rope", "length", "score", {128: 5.0, 256: 6.0})
+  assert "Infinite" not in curves.perplexity(finite, 174).caption
+  rows = finite + on_text("kerple", "length", "score", {128: 5.0, 256: float("inf")})
+  sheet = curves.perplexity(rows, 174)
+  assert "Infinite at some lengths, which have no point: kerple." in sheet.caption
+  (figure,) = page.pages(sheet, 174)
+  assert figure.axes[0].get_ylim()[1] < 10
+
+
 @pytest.mark.parametrize("width", WIDTHS)
 @pytest.mark.parametrize("name", COMMITTED)
 def test_figures_fit_their_page_and_their_texts_do_not_meet(

@@ -296,6 +296,29 @@ class Interface(unittest.TestCase):
       scores = ct.train(config, ct.Encoding, out=folder)
       self.assertEqual([list(one.accuracy) for one in scores], [[12, 25]])
 
+  def test_variants_of_a_task_have_files_of_their_own(self):
+    with tempfile.TemporaryDirectory() as folder:
+      config = pathlib.Path(folder) / "small.yaml"
+      orders = "{name: binary_addition, bit_order: %s_first}"
+      for final in "01":
+        (config.parent / f"ends_{final}.yaml").write_text(
+          f'name: ends\nautomaton: "0 0 a\\n0 1 b\\n1 0 a\\n1 1 b\\n{final}"\n'
+          "symbols: [a, b]\nanswer: accept\nsample: balanced\n"
+        )
+      tasks = ", ".join([orders % "least", orders % "most", "{file: ends_0.yaml}", "{file: ends_1.yaml}"])
+      text = CONFIG.replace("task: {task}", "seed: 3").replace("steps: 20", "steps: 2") + "  task: [{task}]\n"
+      config.write_text(text.format(task=tasks, encodings="alibi"))
+      predictions = pathlib.Path(folder) / "predictions"
+      scores = ct.train(config, ct.Encoding, out=predictions)
+      self.assertEqual([one.task for one in scores], 2 * ["binary_addition"] + 2 * ["ends"])
+      names = sorted(file.name for file in predictions.iterdir())
+      self.assertEqual(len(names), 4)
+      self.assertEqual(
+        names[:2],
+        [f"binary_addition-bit_order{order}_first-seed3.jsonl" for order in ("least", "most")],
+      )
+      self.assertTrue(all(len(name) < 40 for name in names[2:]), names)
+
   def test_what_is_wrong_is_named(self):
     with tempfile.TemporaryDirectory() as folder:
       config = self.config_of(folder)

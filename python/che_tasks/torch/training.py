@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 import math
 import os
 import pathlib
@@ -272,6 +273,12 @@ def _repetitions(config: Config, positions: str, seeds: Iterable[int] | None, le
   return chosen
 
 
+def _word(value: object) -> str:
+  """A value of a setting as a part of a file's name: long ones, such as the definition of a task, by their hash."""
+  text = re.sub(r"[^\w.-]", "_", str(value))
+  return text if len(text) <= 32 else hashlib.sha256(str(value).encode()).hexdigest()[:8]
+
+
 def _files(runs: list[Run], folder: pathlib.Path) -> list[pathlib.Path]:
   """The file of each run's predictions. Raises ValueError for two of the same seeds."""
 
@@ -280,8 +287,7 @@ def _files(runs: list[Run], folder: pathlib.Path) -> list[pathlib.Path]:
     others = [other.settings for other in runs if other.task.name == run.task.name]
     keys = [key for key in sorted(run.settings) if key.startswith("task.")]
     differing = [key for key in keys if any(other.get(key) != run.settings[key] for other in others)]
-    words = [re.sub(r"[^\w.-]", "_", f"-{key[5:]}{run.settings[key]}")[:60] for key in differing]
-    return run.task.name + "".join(words)
+    return run.task.name + "".join(f"-{key[5:]}{_word(run.settings[key])}" for key in differing)
 
   seeds = [(name_of(run), run.seed) for run in runs]
   draws = [(name_of(run), run.seed, run.data_seed) for run in runs]
