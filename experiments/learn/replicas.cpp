@@ -133,10 +133,16 @@ std::optional<Replica> load_replica(const RunFolder& run, FileLock lock, std::in
   replica.checkpoint = std::move(loaded.checkpoint);
 
   RunStatus& status = replica.status;
+  replica.lacks_predictions = config.evaluation.predictions && !stored.has_predictions;
+  const bool is_complete =
+      lengths_to_measure(replica.evaluation, config).empty() && !replica.lacks_predictions && !is_mixed;
+  // Its status names the program and the machine that worked on it.
+  if (is_complete && status.state == RunState::kFinished && status.step == config.training.steps) {
+    return std::nullopt;
+  }
   sign(status, config);
   status.error.clear();  // An earlier attempt's is no longer the run's.
-  replica.lacks_predictions = config.evaluation.predictions && !stored.has_predictions;
-  if (lengths_to_measure(replica.evaluation, config).empty() && !replica.lacks_predictions && !is_mixed) {
+  if (is_complete) {
     status.state = RunState::kFinished;
     status.step = config.training.steps;
     run.write_status(status);

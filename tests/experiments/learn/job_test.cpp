@@ -190,6 +190,16 @@ TEST_F(JobTest, CountsTheTimeOfRowsOnceThatAreMeasuredAnew) {
   EXPECT_LT(0, run.status().evaluation_seconds);
 }
 
+TEST_F(JobTest, LeavesTheNamesOfWhoWorkedOnAFinishedRun) {
+  const RunFolder run = create("finished", small_config());
+  work({run});
+  RunStatus status = run.status();
+  status.host = "elsewhere";
+  run.write_status(status);
+  EXPECT_EQ(JobOutcome::kDone, work({run}));
+  EXPECT_EQ("elsewhere", run.status().host);
+}
+
 TEST_F(JobTest, AddsLengthsWithoutTrainingAgain) {
   const RunFolder run = create("more", small_config());
   work({run});
