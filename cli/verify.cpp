@@ -109,15 +109,16 @@ int retrain(const BundleSummary& summary, const RetrainingChoice& choice, const 
       if (step < config.training.steps) steps.insert(step);
     }
     config.evaluation.at_steps.assign(steps.begin(), steps.end());
-    // Its records of training may be those of an earlier config or of a shorter run, too.
+    // Its records of training may be those of an earlier config or of a shorter run, too, and finer or
+    // coarser.
     RunConfig recorded = config;
-    std::int64_t every = 0;
+    std::int64_t every = config.log.every_steps;
     std::int64_t validated = 0;
     for (const MetricsRow& row : run.metrics) {
       if (row.step < config.training.steps) every = std::gcd(every, row.step);
       if (row.validation_loss) validated = std::gcd(validated, row.step);
     }
-    if (every > 0) recorded.log.every_steps = every;
+    recorded.log.every_steps = every;
     if (validated > 0) recorded.log.validation_steps = validated;
     if (!recorded.problem()) config.log = recorded.log;
     if (!options.device.empty()) config.execution = on_device(config.execution, options.device);

@@ -256,7 +256,12 @@ RetrainingResult compare_with_published(BundledRun published, const std::vector<
   published.evaluation = present_rows(published.evaluation, published.config);
   const bool has_same_ends =
       std::ranges::equal(published.metrics, metrics_again, {}, &MetricsRow::step, &MetricsRow::step);
-  if (!has_same_ends) metrics_again = with_ends_of(published.metrics, metrics_again);
+  const bool has_metrics = !published.metrics.empty() && !metrics_again.empty();
+  // Tables read the end of training, of which rows coarser than their config asks for say less.
+  const bool has_coarse_end =
+      has_metrics && begin_of_final_steps(published.metrics) + published.config.log.every_steps <=
+                         begin_of_final_steps(metrics_again);
+  if (!has_same_ends && !has_coarse_end) metrics_again = with_ends_of(published.metrics, metrics_again);
   const std::string unasked = drop_unpaired(published, metrics_again);
   const std::vector<EvaluationRow>& rows = published.evaluation;
   const std::vector<EvaluationRow> new_rows = present_rows(again, published.config);
@@ -279,7 +284,6 @@ RetrainingResult compare_with_published(BundledRun published, const std::vector<
       farthest = i;
     }
   }
-  const bool has_metrics = !published.metrics.empty() && !metrics_again.empty();
   if (rows_are_same && steps_agree(published, steps_again, is_same_row) &&
       (published.metrics.empty() || std::ranges::equal(published.metrics, metrics_again, is_same))) {
     return {Agreement::kEqual,
@@ -324,8 +328,11 @@ RetrainingResult compare_with_published(BundledRun published, const std::vector<
   });
   const bool has_other_steps = has_metrics && !std::ranges::equal(published.metrics, metrics_again, {},
                                                                   &MetricsRow::step, &MetricsRow::step);
-  if (has_other_steps)
+  if (has_coarse_end) {
+    text += "; rows of training at the end are coarser than log.every_steps of the config asks for";
+  } else if (has_other_steps) {
     text += "; rows of training end at other steps, as those of a run that went on from a shorter one do";
+  }
   text += unasked;
   if (!steps_are_close) text += fmt::format("; what was measured on the way is beyond {}", tolerance);
   return {is_close && steps_are_close ? Agreement::kWithinTolerance : Agreement::kDifferent, text};

@@ -109,6 +109,20 @@ std::vector<double> validation_accuracy(const std::vector<const TableRun*>& runs
   return means;
 }
 
+// Throws Error (usage) where the values of the runs at the end of training would be means over other steps.
+void check_final_steps(const CellKey& key, const std::vector<const TableRun*>& runs) {
+  const TableRun& first = *runs.front();
+  for (const TableRun* const run : runs) {
+    const std::int64_t begin = begin_of_final_steps(run->metrics);
+    if (begin == begin_of_final_steps(first.metrics)) continue;
+    throw Error(fmt::format(
+        "--select training: the rows of training at the end of the runs of {} on {} begin at different "
+        "steps, {} of {} and {} of {}, so that their means cannot be compared; train them with the same "
+        "log.every_steps, or choose rates with --only learning_rate=...",
+        key.encoding.text(), key.task.text(), begin_of_final_steps(first.metrics), first.id, begin, run->id));
+  }
+}
+
 // "0.001 for rope on even_pairs; 0.0005 for all other cells"
 std::string rates_text(const std::map<CellKey, double>& rates) {
   std::map<double, std::vector<std::string>> cells_of;
@@ -146,6 +160,7 @@ double best_rate(const CellKey& key, const std::map<double, std::vector<const Ta
     for (const TableRun* const run : runs) {
       values.push_back(rule == SelectionRule::kTraining ? training_value(*run) : validation_value(*run));
     }
+    if (rule == SelectionRule::kTraining) check_final_steps(key, runs);
   }
   std::map<double, std::vector<double>> values_of_rate;
   for (std::size_t i = 0; i < runs.size(); ++i) {

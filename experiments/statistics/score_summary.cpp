@@ -42,20 +42,15 @@ double interquartile_mean(const std::vector<double>& ascending) {
 
 // Averages a measurement over the last tenth of the steps.
 double final_mean(const std::vector<MetricsRow>& metrics, double MetricsRow::*measurement) {
-  constexpr double kFirstFraction = 0.9;
-  const double first = kFirstFraction * static_cast<double>(metrics.back().step);
+  const std::int64_t begin = begin_of_final_steps(metrics);
   double sum = 0;
-  double steps = 0;
-  double before = 0;
+  std::int64_t before = begin;
   for (const MetricsRow& row : metrics) {
-    const auto step = static_cast<double>(row.step);
-    const double weight = step - before;
-    before = step;
-    if (step <= first) continue;
-    sum += weight * row.*measurement;
-    steps += weight;
+    if (row.step <= begin) continue;
+    sum += static_cast<double>(row.step - before) * row.*measurement;
+    before = row.step;
   }
-  return sum / steps;
+  return sum / static_cast<double>(before - begin);
 }
 
 }  // namespace
@@ -131,6 +126,16 @@ double quantile(const std::vector<double>& ascending, double share) {
   // Neighbours that are equal stay exactly what they are, infinite ones, too.
   if (weight == 0 || ascending[below] == ascending[above]) return ascending[below];
   return ascending[below] + weight * (ascending[above] - ascending[below]);
+}
+
+std::int64_t begin_of_final_steps(const std::vector<MetricsRow>& metrics) {
+  constexpr double kFirstFraction = 0.9;
+  const double first = kFirstFraction * static_cast<double>(metrics.back().step);
+  std::int64_t begin = 0;
+  for (const MetricsRow& row : metrics) {
+    if (static_cast<double>(row.step) <= first) begin = row.step;
+  }
+  return begin;
 }
 
 double final_training_accuracy(const std::vector<MetricsRow>& metrics) {

@@ -60,8 +60,11 @@ double aggregate_of(std::vector<double> values, Aggregate aggregate, const Metri
 // type 7); 0 <= fraction <= 1.
 double quantile(const std::vector<double>& ascending, double fraction);
 
-// Mean training accuracy over the last tenth of the steps in `metrics`, which are not empty. Each row is the
-// mean of the steps since the row before it and has their weight.
+// Where the last tenth of the steps in `metrics`, which are not empty, begins: the step of the last row
+// before it.
+std::int64_t begin_of_final_steps(const std::vector<MetricsRow>& metrics);
+// Mean training accuracy over these steps. Each row is the mean of the steps since the row before it and has
+// their weight.
 double final_training_accuracy(const std::vector<MetricsRow>& metrics);
 // The same mean of the training loss.
 double final_training_loss(const std::vector<MetricsRow>& metrics);

@@ -143,6 +143,21 @@ TEST_F(RetrainedRun, WithShorterRowsIsComparedRowByRow) {
   EXPECT_EQ(Agreement::kDifferent, compare(0.01).agreement) << "the rows of the end are cut off";
 }
 
+// Tables read the end of training, which coarser rows hide in a mean with what was before.
+TEST_F(RetrainedRun, WithFinerRowsAtTheEndIsNeverEqual) {
+  MetricsRow first = again_.metrics.back();
+  first.step = 900;
+  first.accuracy -= 0.0125;
+  again_.metrics.back().accuracy += 0.05;
+  again_.metrics.insert(std::prev(again_.metrics.end()), first);  // Both have the mean of the bundle's row.
+  EXPECT_EQ(Agreement::kDifferent, compare(0.01).agreement);
+  expect_contains(compare(0.01).text, {"training accuracy 0.9000 in the bundle, 0.9500 again, beyond 0.01",
+                                       "coarser than log.every_steps"});
+  EXPECT_EQ(Agreement::kWithinTolerance, compare(0.06).agreement);
+  published_.config.log.every_steps = 500;
+  EXPECT_EQ(Agreement::kEqual, compare().agreement) << compare().text;
+}
+
 TEST_F(RetrainedRun, OfTheSameNumbersIsEqualAtAnyTimes) {
   again_.metrics.back().seconds = 9;
   for (const double tolerance : {0.0, 0.01, 1.0}) {

@@ -117,6 +117,21 @@ TEST_F(RateSelection, RefusesRunsThatLackWhatTheRuleReads) {
   expect_contains(problem(SelectionRule::kTraining), {"is not finished, and its cell has several"});
 }
 
+// A row over more steps has a mean with what was before the end.
+TEST_F(RateSelection, RefusesMeansOverOtherStepsOfTraining) {
+  store_two_rates(scratch_);
+  const RunFolder folder = store(scratch_, "rope", {1e-3, 0, 1.0, 0.875}, 0.5);
+  const std::int64_t steps = folder.metrics().back().step;
+  MetricsRow row = folder.metrics().back();
+  row.step = steps - steps / 10;
+  MetricsRow last = row;
+  last.step = steps;
+  folder.write_metrics({row, last});
+  expect_contains(message_of([&] { table_of(scratch_, SelectionRule::kTraining); }),
+                  {"of rope on even_pairs begin at different steps", folder.id(), "log.every_steps"});
+  table_of(scratch_, SelectionRule::kValidation);
+}
+
 // 1e-3 was also measured on easier samples, of another seed and of a larger number, which say nothing of
 // 1e-4.
 TEST_F(RateSelection, NamesTheSettingsThatACellIsToBeValidatedWith) {
