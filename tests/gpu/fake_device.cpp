@@ -2,6 +2,7 @@
 
 #include <ATen/ATen.h>
 #include <ATen/EmptyTensor.h>
+#include <ATen/Parallel.h>
 #include <ATen/detail/PrivateUse1HooksInterface.h>
 #include <ATen/native/CPUFallback.h>
 #include <ATen/ops/as_strided_native.h>
@@ -269,6 +270,10 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, library) {
 }
 
 }  // namespace
+
+// Autograd computes backward on a thread of the device. A product of several threads may round otherwise, and
+// a limit that is set later holds for the thread that sets it.
+[[maybe_unused]] const bool computes_on_one_thread = (at::set_num_threads(1), true);
 
 // Registers a guard with LibTorch; the macro needs the type's plain name.
 C10_REGISTER_GUARD_IMPL(PrivateUse1, Guard)
