@@ -144,7 +144,7 @@ int run(const RunOptions& options) {
   const PendingWork work = prepare_training(sweep.runs, experiment, options.retrain);
   announce_otherwise();
   for (const std::string& note : work.notes) print_progress(note + "\n");
-  begin_again(work.to_begin_again);
+  begin_again(experiment, work.to_begin_again);
   const std::int64_t workers = workers_for(work.configs, options.workers);
   print_progress(fmt::format("{}: {}, {} done, {} to do{} in {} with {}; results in {}\n", sweep.name,
                              counted(work.runs(), "run"), work.complete, work.configs.size(),

@@ -113,7 +113,7 @@ int submit(const SubmitOptions& options) {
                              std::ranges::count_if(work.configs, waits), counted(jobs.size(), "job"),
                              one_line(experiment.string(), kWholeText)));
   if (jobs.empty()) return 0;
-  std::erase_if(work.to_begin_again, [&](const RunFolder& run) { return queued.contains(run.id()); });
+  std::erase_if(work.to_begin_again, [&](const auto& run) { return queued.contains(run.first); });
   Submission submission = create_submission(experiment, jobs, static_cast<std::size_t>(options.jobs_per_task),
                                             work.to_begin_again);
   if (options.manifest) {

@@ -56,6 +56,7 @@ int stop(const TaskOptions& options) {
 }
 
 int work(const TaskOptions& options) {
+  catch_stop_signals();  // One that comes before there are workers stops the task all the same.
   const Submission submission = read_submission(options.submission);
   if (submission.tasks.empty()) throw Error(fmt::format("{} has no tasks", options.submission));
   if (options.number >= submission.tasks.size()) {
@@ -63,7 +64,7 @@ int work(const TaskOptions& options) {
                             submission.tasks.size() - 1));
   }
   // A later call may have asked for other lengths of some runs, which then are a job of their own.
-  std::vector<RunFolder> to_begin_again;
+  PassedSteps to_begin_again;
   std::vector<std::vector<RunFolder>> jobs;
   for (const std::vector<std::string>& ids : submission.tasks[options.number]) {
     std::vector<RunFolder> runs;
@@ -71,14 +72,15 @@ int work(const TaskOptions& options) {
     for (const std::string& id : ids) {
       runs.push_back(RunFolder::open(submission.experiment() / "runs" / id));
       configs.push_back(runs.back().config());
-      if (std::ranges::count(submission.begin_again, id) > 0) to_begin_again.push_back(runs.back());
+      const auto again = submission.begin_again.find(id);
+      if (again != submission.begin_again.end()) to_begin_again.insert(*again);
     }
     for (const std::vector<std::size_t>& indices : group_into_jobs(configs)) {
       std::vector<RunFolder>& job = jobs.emplace_back();
       for (const std::size_t index : indices) job.push_back(runs[index]);
     }
   }
-  begin_again(to_begin_again);
+  begin_again(submission.experiment(), to_begin_again);
   const Schedule schedule{.workers = 1};
   const int code = run_jobs(jobs, schedule, compute_program());
   return code == kExitAgain ? stop(options) : code;

@@ -128,7 +128,7 @@ int retrain(const BundleSummary& summary, const RetrainingChoice& choice, const 
   const RetrainingFolder folder(experiment, configs);
   const PendingWork work = prepare_training(configs, experiment, true);
   folder.store();
-  begin_again(work.to_begin_again);
+  begin_again(experiment, work.to_begin_again);
   for (const auto& [reason, runs] : choice.left_out()) {
     fmt::print("left out     {} {}\n", counted(runs, "run"), reason);
   }

@@ -27,14 +27,16 @@ namespace {
 
 // The runs of a call that have passed steps at which they were to be evaluated.
 struct PassedRuns {
-  std::vector<RunFolder> runs;
-  std::set<std::int64_t> steps;
+  PassedSteps runs;
+  std::string first;  // Its id.
 
   std::string text() const {
+    std::set<std::int64_t> steps;
+    for (const auto& [id, of_run] : runs) steps.insert(of_run.begin(), of_run.end());
     return fmt::format(
         "{} passed evaluation.at_steps {} before these were asked for: they cannot be measured any more "
         "without --retrain, which trains again and replaces results; {} the first",
-        counted(runs.size(), "run"), fmt::join(steps, ", "), runs.front().id());
+        counted(runs.size(), "run"), fmt::join(steps, ", "), first);
   }
 };
 
@@ -129,8 +131,8 @@ PendingWork prepare_training(const std::vector<RunConfig>& runs, const fs::path&
     const RunFolder& folder = folders.emplace_back(std::move(looked.folder));
     const RunNeeds& needs = looked.needs;
     if (!looked.passed.empty()) {
-      passed.runs.push_back(folder);
-      passed.steps.insert(looked.passed.begin(), looked.passed.end());
+      if (passed.runs.empty()) passed.first = folder.id();
+      passed.runs[folder.id()] = std::move(looked.passed);
     }
     if (needs.is_complete()) {
       ++work.complete;
@@ -155,10 +157,14 @@ PendingWork prepare_training(const std::vector<RunConfig>& runs, const fs::path&
   return work;
 }
 
-void begin_again(const std::vector<RunFolder>& runs) {
-  for (const RunFolder& run : runs) {
+void begin_again(const fs::path& experiment, const PassedSteps& passed) {
+  for (const auto& [id, steps] : passed) {
+    const RunFolder run = RunFolder::open(experiment / "runs" / id);
     // An earlier call may have done it, and another process may do it just now.
-    const auto is_done = [&] { return assess(run).passed.empty(); };
+    const auto is_done = [&, &asked = steps] {
+      const std::vector<std::int64_t> still = assess(run).passed;
+      return std::ranges::find_first_of(still, asked) == still.end();
+    };
     if (is_done()) continue;
     const FileLock lock(run.path());
     if (is_done()) continue;

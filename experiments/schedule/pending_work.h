@@ -6,6 +6,7 @@
 
 #include "core/error.h"
 #include "core/file_lock.h"
+#include "experiments/schedule/submission.h"
 #include "experiments/schedule/worker_process.h"
 #include "experiments/store/experiment_folder.h"
 #include "experiments/store/run_folder.h"
@@ -15,13 +16,13 @@ namespace che {
 // The work that is left in an experiment's folder, which is locked for this process.
 struct PendingWork {
   FileLock lock;
-  std::vector<std::vector<RunFolder>> jobs;    // In the order in which they are started.
-  std::vector<RunConfig> configs;              // The configs of the jobs' runs.
-  std::size_t complete = 0;                    // Runs with nothing left to do.
-  std::size_t trained = 0;                     // Runs of the jobs that only lack test lengths.
-  std::size_t left_out = 0;                    // Runs that cannot be evaluated; each is warned of.
-  std::vector<std::string> notes = {};         // Lines about several runs, to be shown before work begins.
-  std::vector<RunFolder> to_begin_again = {};  // Runs of the jobs that --retrain trains anew.
+  std::vector<std::vector<RunFolder>> jobs;  // In the order in which they are started.
+  std::vector<RunConfig> configs;            // The configs of the jobs' runs.
+  std::size_t complete = 0;                  // Runs with nothing left to do.
+  std::size_t trained = 0;                   // Runs of the jobs that only lack test lengths.
+  std::size_t left_out = 0;                  // Runs that cannot be evaluated; each is warned of.
+  std::vector<std::string> notes = {};       // Lines about several runs, to be shown before work begins.
+  PassedSteps to_begin_again = {};           // Of the jobs' runs that --retrain trains anew.
 
   std::size_t runs() const { return configs.size() + complete + left_out; }
 };
@@ -35,10 +36,10 @@ struct PendingWork {
 PendingWork prepare_training(const std::vector<RunConfig>& runs, const std::filesystem::path& experiment,
                              bool retrain);
 
-// Makes runs begin at step 0, or where shorter runs end, that have passed a step of evaluation.at_steps
-// without being measured; the others stay as they are. Each keeps its config, and its rows in *.replaced; its
-// model is deleted. Throws Error (usage) while another process works on one.
-void begin_again(const std::vector<RunFolder>& runs);
+// Makes runs of `experiment` begin at step 0, or where shorter runs end, that have passed one of their steps
+// in `passed` without being measured; the others stay as they are. Each keeps its config, and its rows in
+// *.replaced; its model is deleted. Throws Error (usage) while another process works on one.
+void begin_again(const std::filesystem::path& experiment, const PassedSteps& passed);
 
 // Throws Error (usage) unless `lost` is empty: the ids of trained runs that lack test lengths and whose model
 // is lost.

@@ -84,7 +84,15 @@ Submission from_json(const Json& json) {
   }
   submission.summary = number_at(json, "summary");
   if (!json.contains("begin_again")) return submission;
-  for (const Json& run : list_at(json, "begin_again")) submission.begin_again.push_back(run_id_from(run));
+  const Json& again = json["begin_again"];
+  if (!again.is_object()) throw Error("begin_again: expected an object");
+  for (const auto& [run, steps] : again.items()) {
+    std::vector<std::int64_t>& passed = submission.begin_again[run_id_from(run)];
+    for (const Json& step : list_at(again, run.c_str())) {
+      if (!step.is_number_integer()) throw Error("begin_again: expected whole numbers");
+      passed.push_back(step.get<std::int64_t>());
+    }
+  }
   return submission;
 }
 
@@ -105,7 +113,7 @@ void Submission::store() const {
 }
 
 Submission create_submission(const fs::path& experiment, const std::vector<std::vector<RunFolder>>& jobs,
-                             std::size_t jobs_per_task, const std::vector<RunFolder>& begin_again) {
+                             std::size_t jobs_per_task, const PassedSteps& begin_again) {
   const std::vector<std::int64_t> numbers = numbers_of(experiment);
   std::error_code ignored;
   if (fs::is_symlink(experiment / kFolder, ignored)) {
@@ -119,7 +127,7 @@ Submission create_submission(const fs::path& experiment, const std::vector<std::
     auto& job = submission.tasks.back().emplace_back();
     for (const RunFolder& run : jobs[i]) job.push_back(run.id());
   }
-  for (const RunFolder& run : begin_again) submission.begin_again.push_back(run.id());
+  submission.begin_again = begin_again;
   const std::vector<Submission> before = read_submissions(experiment, [](const std::string&) {});
   if (!before.empty() && before.back().arrays.empty() && before.back().tasks == submission.tasks &&
       before.back().begin_again == submission.begin_again) {

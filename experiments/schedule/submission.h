@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -10,6 +11,9 @@
 #include "experiments/store/run_folder.h"
 
 namespace che {
+
+// Steps of evaluation.at_steps that runs have passed without being measured there, by run id.
+using PassedSteps = std::map<std::string, std::vector<std::int64_t>>;
 
 // A job array that was handed to the batch system.
 struct SubmittedArray {
@@ -24,8 +28,8 @@ struct Submission {
   std::filesystem::path folder;                              // EXPERIMENT_DIR/batch/<number>
   std::vector<std::vector<std::vector<std::string>>> tasks;  // Run ids, by task and job.
   std::vector<SubmittedArray> arrays;
-  std::int64_t summary = 0;  // Id of the job that makes table and report at the end; 0 for none.
-  std::vector<std::string> begin_again = {};  // Ids of the runs that --retrain trains anew.
+  std::int64_t summary = 0;      // Id of the job that makes table and report at the end; 0 for none.
+  PassedSteps begin_again = {};  // Of the runs that --retrain trains anew.
 
   std::filesystem::path experiment() const { return folder.parent_path().parent_path(); }
   std::filesystem::path file() const;
@@ -43,7 +47,7 @@ struct Submission {
 // when the disk refuses.
 Submission create_submission(const std::filesystem::path& experiment,
                              const std::vector<std::vector<RunFolder>>& jobs, std::size_t jobs_per_task,
-                             const std::vector<RunFolder>& begin_again = {});
+                             const PassedSteps& begin_again = {});
 
 // Reads a submission's file. Throws Error (usage) that names file and member when it is damaged, and as
 // read_file does.

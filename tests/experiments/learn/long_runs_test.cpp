@@ -113,7 +113,7 @@ TEST(AtSteps, ThatArePassedNeedARunThatIsTrainedAgain) {
   ASSERT_EQ(1U, again.jobs.size());
   EXPECT_EQ(0, estimate_work({asked}, scratch.path(), /*retrain=*/false).left.training);
   EXPECT_LT(0, estimate_work({asked}, scratch.path(), /*retrain=*/true).left.training);
-  begin_again(again.to_begin_again);
+  begin_again(scratch.path(), again.to_begin_again);
   work(again.jobs[0]);
   EXPECT_EQ(evaluation, bytes(run, "evaluation.csv"));
   EXPECT_EQ(2U, run.at_steps().size());

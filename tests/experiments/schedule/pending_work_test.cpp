@@ -117,10 +117,23 @@ TEST_F(PrepareTraining, SetsRowsOnTheWayAsideWhereARunBeginsAgain) {
   const PendingWork work = prepare_training({run}, scratch_.path(), /*retrain=*/true);
   EXPECT_EQ(1U, work.to_begin_again.size());
   EXPECT_EQ(1U, folder.at_steps().size()) << "nothing is gone yet";
-  begin_again(work.to_begin_again);
-  begin_again(work.to_begin_again);  // Of which a second call finds nothing to do.
+  begin_again(scratch_.path(), work.to_begin_again);
+  begin_again(scratch_.path(), work.to_begin_again);  // Of which a second call finds nothing to do.
   EXPECT_TRUE(folder.at_steps().empty());
   EXPECT_TRUE(std::filesystem::exists(folder.path() / "evaluation_at_steps.csv.replaced"));
+}
+
+// A batch system may start an old task once more, after a call that has asked for further steps.
+TEST_F(PrepareTraining, BeginsAgainForTheStepsThatWereAskedForThen) {
+  RunConfig run = config(0);
+  run.evaluation.at_steps = {400, 500};
+  const RunFolder folder = store_run(scratch_.path(), run, RunState::kFinished, 0.5);
+  folder.write_at_steps({{400, folder.evaluation()}});
+  prepare_training({run}, scratch_.path(), /*retrain=*/false);
+  begin_again(scratch_.path(), {{folder.id(), {400}}});
+  EXPECT_EQ(RunState::kFinished, folder.status().state);
+  begin_again(scratch_.path(), {{folder.id(), {400, 500}}});
+  EXPECT_EQ(RunState::kWaiting, folder.status().state);
 }
 
 TEST_F(PrepareTraining, SaysWhereAnotherBuildOrProcessorTrainedAShorterRun) {

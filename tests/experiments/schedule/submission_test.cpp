@@ -55,9 +55,10 @@ TEST(Submission, UsesTheFolderOfOneThatWasNotSubmittedAgain) {
   submitted.arrays.push_back({.job = 0, .first = 0, .count = 3});
   submitted.store();
   EXPECT_EQ(create_submission(scratch.path(), jobs, 1).folder, scratch.path() / "batch" / "3");
-  const auto anew = create_submission(scratch.path(), jobs, 1, {jobs[0][1]});
+  const PassedSteps passed{{jobs[0][1].id(), {400, 500}}};
+  const auto anew = create_submission(scratch.path(), jobs, 1, passed);
   EXPECT_EQ(anew.folder, scratch.path() / "batch" / "4");
-  EXPECT_EQ(std::vector{jobs[0][1].id()}, read_submission(anew.file()).begin_again);
+  EXPECT_EQ(passed, read_submission(anew.file()).begin_again);
 }
 
 TEST(Submission, IsNotStoredBehindALink) {
