@@ -58,6 +58,7 @@ void add_run(BundleSummary& summary, Seeds& seeds, const BundledRun& run) {
   if (!status.host.empty() && !config.is_foreign()) {
     std::string hardware =
         fmt::format("{} on {}", status.processor.empty() ? status.device : status.processor, status.host);
+    if (!status.earlier.empty()) hardware += fmt::format(" (before: {})", status.earlier);
     if (std::ranges::find(summary.hardware, hardware) == summary.hardware.end()) {
       summary.hardware.push_back(std::move(hardware));
     }

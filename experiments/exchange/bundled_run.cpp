@@ -164,9 +164,10 @@ BundledRun parse_bundled_run(const std::string& id, const RunTexts& texts, const
     if (is_from_zero(seconds)) continue;
     throw Error(fmt::format("{}/{}: {} seconds; allowed: finite numbers from 0 on", place, kStatus, seconds));
   }
-  if (step > steps || (is_finished && step != steps)) {
-    throw Error(
-        fmt::format("{}/{}: {} at step {} of {}", place, kStatus, state_name(run.status.state), step, steps));
+  const bool is_at_end = is_finished || !run.evaluation.empty();  // Only a trained model is measured.
+  if (step > steps || (is_at_end && step != steps)) {
+    throw Error(fmt::format("{}/{}: {} at step {} of {}{}", place, kStatus, state_name(run.status.state),
+                            step, steps, run.evaluation.empty() ? "" : ", and evaluation.csv has rows"));
   }
   return run;
 }

@@ -33,6 +33,7 @@ void set_evaluation_aside(Replica& replica, const WarningSink& warn) {
 
 // Notes which program and machine work on the run.
 void sign(RunStatus& status, const RunConfig& config) {
+  const RunStatus before = status;
   if (status.started.empty()) status.started = current_utc_time();
   status.git_commit = git_commit();
   status.version = program_version();
@@ -41,6 +42,7 @@ void sign(RunStatus& status, const RunConfig& config) {
   status.host = host_name();
   status.processor = processor_name();
   status.updated = current_utc_time();
+  add_earlier(status, before);
 }
 
 // Lets a replica without a checkpoint start from that of the longest shorter run which has a good one, with
@@ -48,6 +50,7 @@ void sign(RunStatus& status, const RunConfig& config) {
 void continue_shorter_run(Replica& replica, StoredRun& stored, std::int64_t parameters,
                           const WarningSink& warn) {
   replica.status.continued_from.clear();
+  replica.status.earlier.clear();
   for (const RunFolder& shorter : shorter_runs(replica.folder)) {
     LoadedCheckpoint loaded = load_checkpoint(
         shorter.path(), shorter.id(), static_cast<std::size_t>(parameters), DamagedCheckpoints::kLeave);
@@ -58,6 +61,7 @@ void continue_shorter_run(Replica& replica, StoredRun& stored, std::int64_t para
     replica.is_unsaved = true;
     replica.status.training_seconds = begun.status.training_seconds;
     replica.status.continued_from = shorter.id();
+    add_earlier(replica.status, begun.status);
     stored.metrics = std::move(begun.metrics);
     stored.at_steps = std::move(begun.at_steps);
     return;
@@ -113,7 +117,7 @@ std::optional<Replica> load_replica(const RunFolder& run, FileLock lock, std::in
   const auto warn = [&](const std::string& text) { progress(warning_about(run.id(), text)); };
   const RunConfig& config = run.config();
   StoredRun stored = run.set_damage_aside(warn);
-  const bool is_mixed = stored.is_mixed(config.training.steps);
+  const bool is_mixed = stored.is_mixed(config);
   // The time of rows that are measured anew counts once. Each step of at_steps has as many lengths as the
   // end.
   if (stored.evaluation.empty() && stored.status.state == RunState::kFinished) {
@@ -136,13 +140,11 @@ std::optional<Replica> load_replica(const RunFolder& run, FileLock lock, std::in
   replica.lacks_predictions = config.evaluation.predictions && !stored.has_predictions;
   const bool is_complete =
       lengths_to_measure(replica.evaluation, config).empty() && !replica.lacks_predictions && !is_mixed;
-  // Its status names the program and the machine that worked on it.
-  if (is_complete && status.state == RunState::kFinished && status.step == config.training.steps) {
-    return std::nullopt;
-  }
-  sign(status, config);
   status.error.clear();  // An earlier attempt's is no longer the run's.
+  // The status of a complete run names the program and the machine that worked on it, unless it is lost.
+  if (!is_complete || status.git_commit.empty()) sign(status, config);
   if (is_complete) {
+    if (status.state == RunState::kFinished && status.step == config.training.steps) return std::nullopt;
     status.state = RunState::kFinished;
     status.step = config.training.steps;
     run.write_status(status);

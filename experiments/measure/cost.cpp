@@ -131,10 +131,10 @@ double job_memory_bytes(const std::vector<RunConfig>& runs) {
   double most = 0;
   for (const auto& [shape, measured] : longest) {
     const RunConfig* const run = measured.second;
-    const Backend backend{Kernels::kFused, at::TensorOptions().dtype(at::kFloat)};
     const ThreadLimit limit(run->execution.threads);
     RunConfig alone = *run;
     alone.execution.device = "cpu";
+    const Backend backend = backend_of(alone.execution);
     alone.execution.graphs = false;
     alone.execution.replicas = 1;
     const double replicas = static_cast<double>(std::max<std::int64_t>(1, run->execution.replicas));
@@ -185,7 +185,7 @@ WorkEstimate estimate_work(const std::vector<RunConfig>& runs, const std::filesy
     run.parameters = parameter_count(config);
     const RunFolder folder = RunFolder::at(experiment, config);
     run.needs = assess(folder);
-    if (retrain && run.needs.may_begin_again()) run.needs = assess_anew(folder);
+    if (retrain && run.needs.may_be_retrained()) run.needs = assess_anew(folder);
     if (run.needs.left.all() > 0) {
       std::optional<ComputingDevice> used = device;
       try {

@@ -160,6 +160,14 @@ std::vector<Fact> provenance(const ResultTable& table) {
                                  each_once(table, [](const TableRun& run) { return run.status.device; }),
                                  updated.empty() ? "unknown" : updated)}};
   facts.insert(facts.end(), common.begin(), common.end());
+  std::set<std::string> earlier;
+  for (const TableRun& run : table.runs) {
+    if (!run.status.earlier.empty()) earlier.insert(run.status.earlier);
+  }
+  if (!earlier.empty()) {
+    facts.push_back(
+        {"Programs or machines that worked on runs before", fmt::format("{}", fmt::join(earlier, " | "))});
+  }
   if (const std::string row_settings = settings_of_rows(table); !row_settings.empty()) {
     facts.insert(facts.end() - 1,
                  {"Settings that all runs of a task share and other tasks do not", row_settings});

@@ -34,45 +34,56 @@ struct PassedRuns {
     std::set<std::int64_t> steps;
     for (const auto& [id, of_run] : runs) steps.insert(of_run.begin(), of_run.end());
     return fmt::format(
-        "{} passed evaluation.at_steps {} before these were asked for: they cannot be measured any more "
-        "without --retrain, which trains again and replaces results; {} the first",
+        "{} passed evaluation.at_steps {} before these, or their lengths or samples, were asked for: they "
+        "cannot be measured any more without --retrain, which trains again and replaces results; {} the "
+        "first",
         counted(runs.size(), "run"), fmt::join(steps, ", "), first);
   }
 };
 
-// The runs of a call that go on from shorter runs. Another build or processor rounds otherwise, so that the
-// continued run is not bit for bit the run that is trained from the start; a note says where this happens.
+// The runs of a call that go on from where they or shorter runs were. Another build or processor rounds
+// otherwise, so that the continued run is not bit for bit the run that one program trains; a note says where
+// this happens.
 class ContinuedRuns {
  public:
   void add(const RunFolder& run, const RunNeeds& needs) {
-    if (count_++ == 0) {
+    const bool is_of_shorter = !needs.continues.empty();
+    if (is_of_shorter && count_++ == 0) {
       first_ = fmt::format("{} goes on from step {} of {}", run.id(), needs.first_step, needs.continues);
     }
-    const RunStatus status = RunFolder::open(run.path().parent_path() / needs.continues).status();
-    const std::string before = text_of(status.version, status.git_commit, status.processor);
-    if (before == here_) return;
-    if (others_++ == 0) other_ = fmt::format("{} was trained by {}", needs.continues, before);
+    const std::string& begun = is_of_shorter ? needs.continues : run.id();
+    const RunStatus status = RunFolder::open(run.path().parent_path() / begun).read().status;
+    RunStatus here = here_;
+    if (status.device.starts_with("cuda")) here.device = status.device;  // This program sees no GPU.
+    if (status.git_commit.empty() || (status.earlier.empty() && computed_by(status) == computed_by(here)))
+      return;
+    const std::string before = status.earlier.empty() ? computed_by(status) : status.earlier;
+    if (others_++ == 0) other_ = fmt::format("{} was computed by {}", begun, before);
   }
 
   void describe(std::vector<std::string>& notes) const {
-    if (count_ == 0) return;
-    notes.push_back(
-        count_ == 1 ? first_ : fmt::format("{} go on from shorter runs; {}", counted(count_, "run"), first_));
+    if (count_ > 0) {
+      notes.push_back(count_ == 1
+                          ? first_
+                          : fmt::format("{} go on from shorter runs; {}", counted(count_, "run"), first_));
+    }
     if (others_ == 0) return;
-    notes.push_back(
-        fmt::format("another program or processor trained {} that {} on from: results are close to those of "
-                    "a run trained from step 0, not bit for bit equal; {}, here is {}",
-                    counted(others_, "shorter run"), others_ == 1 ? "a run goes" : "runs go", other_, here_));
+    notes.push_back(fmt::format(
+        "{} on from what another program or processor computed: results are close to those of one, not bit "
+        "for bit equal; {}, here is {}",
+        others_ == 1 ? "1 run goes" : fmt::format("{} runs go", others_), other_, computed_by(here_)));
   }
 
  private:
-  static std::string text_of(const std::string& version, const std::string& commit,
-                             const std::string& processor) {
-    return fmt::format("che {}, commit {}, on {}", version, commit,
-                       processor.empty() ? "an unknown processor" : processor);
+  static RunStatus here() {
+    RunStatus status;
+    status.git_commit = git_commit();
+    status.version = program_version();
+    status.processor = processor_name();
+    return status;
   }
 
-  std::string here_ = text_of(program_version(), git_commit(), processor_name());
+  RunStatus here_ = here();
   std::size_t count_ = 0;
   std::string first_;
   std::size_t others_ = 0;
@@ -107,6 +118,7 @@ PendingWork prepare_training(const std::vector<RunConfig>& runs, const fs::path&
   std::vector<RunFolder> folders;
   std::vector<RunFolder> pending;
   std::vector<std::string> lost;
+  std::vector<std::string> without_predictions;
   PassedRuns passed;
   ContinuedRuns continued;
   folders.reserve(runs.size());
@@ -123,7 +135,7 @@ PendingWork prepare_training(const std::vector<RunConfig>& runs, const fs::path&
     RunNeeds needs = assess(folder);
     std::vector<std::int64_t> steps;
     if (needs.may_begin_again()) steps = needs.passed;
-    if (retrain && !steps.empty()) needs = assess_anew(folder);
+    if (retrain && needs.may_be_retrained()) needs = assess_anew(folder);
     return Looked{std::move(folder), std::move(needs), std::move(steps), std::move(warnings)};
   };
   for_each_in_order(runs.size(), look, [&](std::size_t i, Looked looked) {
@@ -134,11 +146,12 @@ PendingWork prepare_training(const std::vector<RunConfig>& runs, const fs::path&
       if (passed.runs.empty()) passed.first = folder.id();
       passed.runs[folder.id()] = std::move(looked.passed);
     }
+    if (needs.has_lost_predictions) without_predictions.push_back(folder.id());
     if (needs.is_complete()) {
       ++work.complete;
       return;
     }
-    if (!needs.continues.empty()) continued.add(folder, needs);
+    if (!needs.continues.empty() || needs.has_model) continued.add(folder, needs);
     pending.push_back(folder);
     work.configs.push_back(runs[i]);
     if (needs.only_lacks_lengths()) ++work.trained;
@@ -148,6 +161,13 @@ PendingWork prepare_training(const std::vector<RunConfig>& runs, const fs::path&
   check_texts(folders, experiment);
   for (const RunFolder& folder : folders) folder.store_config();
   if (!passed.runs.empty() && !retrain) work.notes.push_back(passed.text());
+  if (!without_predictions.empty()) {
+    work.notes.push_back(fmt::format(
+        "{} counted as done without the predictions that evaluation.predictions asks for: no model is "
+        "stored that could write them, as after `che unpack`, and --retrain, which replaces results, would "
+        "train again; {} the first",
+        counted(without_predictions.size(), "run"), without_predictions.front()));
+  }
   continued.describe(work.notes);
   if (retrain) work.to_begin_again = std::move(passed.runs);
   for (const std::vector<std::size_t>& indices : group_into_jobs(work.configs)) {
@@ -196,6 +216,7 @@ PendingWork prepare_evaluation(const fs::path& experiment, const EvaluationReque
   PendingWork work{.lock = FileLock(experiment), .jobs = {}, .configs = {}};
   std::size_t waiting = 0;
   std::size_t other_encodings = 0;
+  std::string why_not;               // The first of those that would take the settings with others.
   std::vector<std::string> refused;  // Runs that cannot be measured so, with the reasons.
   const auto refuse = [&](const RunFolder& run, const Error& error) {
     if (error.kind() != ErrorKind::kUsage) throw error;
@@ -213,8 +234,10 @@ PendingWork prepare_evaluation(const fs::path& experiment, const EvaluationReque
         without_settings.evaluation_settings.reset();
         without_settings.applied_to(run.config()).check();
       }
-      // A further problem is a setting that the run's positions do not allow.
-      if (!fits || (request.evaluation_settings && asked.problem())) {
+      // A further problem is a setting that the run's positions or other settings do not allow.
+      const auto problem = fits && request.evaluation_settings ? asked.problem() : std::nullopt;
+      if (!fits || problem) {
+        if (problem && why_not.empty()) why_not = fmt::format(": {}: {}", run.id(), problem->message());
         ++other_encodings;
         continue;
       }
@@ -273,8 +296,8 @@ PendingWork prepare_evaluation(const fs::path& experiment, const EvaluationReque
                      counted(runs.size(), "run")));
   }
   if (other_encodings == runs.size() && !runs.empty()) {
-    throw Error(fmt::format("no run has an encoding or a model that takes {}",
-                            evaluation_settings_text(*request.evaluation_settings)));
+    throw Error(fmt::format("no run has an encoding or a model that takes {}{}",
+                            evaluation_settings_text(*request.evaluation_settings), why_not));
   }
   if (other_encodings > 0) {
     warn(fmt::format("passed over: {} that {} not take {}", counted(other_encodings, "run"),

@@ -76,18 +76,22 @@ std::vector<RunFolder> shorter_runs(const RunFolder& run) {
 }
 
 RunNeeds assess(const RunConfig& config, const StoredRun& stored, bool has_model) {
-  const bool is_mixed = stored.is_mixed(config.training.steps);
+  const bool is_mixed = stored.is_mixed(config);
   const bool lacks_predictions = config.evaluation.predictions && !stored.has_predictions;
+  const std::vector<std::int64_t> unmeasured = lengths_to_measure(stored.evaluation, config);
+  const bool can_predict = has_model || !unmeasured.empty();
   RunNeeds needs{
       .state = stored.status.state,
       .is_damaged = !stored.damage.empty(),
       .has_model = has_model,
       .was_trained = !is_mixed && (stored.status.state == RunState::kFinished || !stored.evaluation.empty()),
-      .missing = lacks_predictions || is_mixed ? config.evaluation.lengths()
-                                               : lengths_to_measure(stored.evaluation, config),
+      .missing = (lacks_predictions && can_predict) || is_mixed ? config.evaluation.lengths() : unmeasured,
+      .has_lost_predictions = lacks_predictions && !can_predict && !is_mixed,
       .passed = {}};
   for (const std::int64_t step : config.evaluation.at_steps) {
-    if (step < stored.status.step && !stored.at_steps.contains(step)) needs.passed.push_back(step);
+    const auto rows = stored.at_steps.find(step);
+    const bool is_measured = rows != stored.at_steps.end() && missing_lengths(rows->second, config).empty();
+    if (step < stored.status.step && !is_measured) needs.passed.push_back(step);
   }
   needs.left = operations_left(config, stored, has_model ? stored.status.step : 0, needs);
   return needs;

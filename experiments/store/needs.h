@@ -22,10 +22,12 @@ struct RunNeeds {
   bool is_damaged = false;   // Whether some file of it is.
   bool has_model = false;    // Whether it has a checkpoint, of any step.
   bool was_trained = false;  // Whether it was trained to its end, whatever is lost of it since.
-  // Test lengths that are not measured; all of them where the run's predictions are missing.
+  // Test lengths that are not measured; all of them where a stored model can write missing predictions.
   std::vector<std::int64_t> missing;
-  // Steps of evaluation.at_steps that the run has passed without any rows: they were set later, and only
-  // training again can measure them.
+  // Whether nothing but its predictions is missing, as in a bundle, and no stored model can write them.
+  bool has_lost_predictions = false;
+  // Steps of evaluation.at_steps that the run has passed without all rows: they, or other lengths or samples,
+  // were set later, and only training again can measure them.
   std::vector<std::int64_t> passed;
   // Without a model of its own, the shorter run that it goes on from and that run's last step.
   std::string continues = {};
@@ -39,6 +41,8 @@ struct RunNeeds {
   bool only_lacks_lengths() const { return was_trained && !is_damaged && !missing.empty() && has_model; }
   // Whether test lengths are missing that no stored model can measure.
   bool has_lost_model() const { return was_trained && !missing.empty() && !has_model; }
+  // Whether --retrain trains it again although no test length is missing.
+  bool may_be_retrained() const { return has_lost_predictions || may_begin_again(); }
   // Whether --retrain deletes its model, so that it can measure steps that the run has passed.
   bool may_begin_again() const { return !passed.empty() && !has_lost_model(); }
 };

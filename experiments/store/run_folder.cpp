@@ -84,8 +84,10 @@ std::string StoredRun::damage_text() const {
   return text;
 }
 
-bool StoredRun::is_mixed(std::int64_t steps) const {
-  return !evaluation.empty() && status.step < steps && !metrics.empty() && metrics.back().step < steps;
+bool StoredRun::is_mixed(const RunConfig& config) const {
+  if (config.is_foreign()) return false;
+  const std::int64_t steps = config.training.steps;
+  return !evaluation.empty() && status.step < steps && (metrics.empty() || metrics.back().step < steps);
 }
 
 void create_writable_folder(const fs::path& folder) {

@@ -25,9 +25,9 @@ struct StoredRun {
 
   // Says what is wrong with the damaged files; empty without damage.
   std::string damage_text() const;
-  // Whether it has an evaluation and ends before its last of `steps`: a copy of an interrupted run was put
-  // over a finished one.
-  bool is_mixed(std::int64_t steps) const;
+  // Whether a model of che has an evaluation, but neither status nor metrics of its last step: a copy of an
+  // interrupted run was put over a finished one, or somebody else wrote the rows.
+  bool is_mixed(const RunConfig& config) const;
 };
 
 // Why a folder cannot be opened as a run.

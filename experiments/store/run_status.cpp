@@ -24,10 +24,11 @@ using Json = nlohmann::json;
 
 constexpr const char* kChecksum = "checksum";
 constexpr const char* kProcessor = "processor";
+constexpr const char* kEarlier = "earlier";
 constexpr const char* kContinuedFrom = "continued_from";
 constexpr const char* kStatedTraining = "stated_training";
 // Left out where they are empty: files of earlier versions have no such member.
-constexpr std::array<std::string_view, 3> kOptional = {kProcessor, kContinuedFrom, kStatedTraining};
+constexpr std::array<std::string_view, 4> kOptional = {kProcessor, kEarlier, kContinuedFrom, kStatedTraining};
 constexpr JsonLimits kStatusLimits{.depth = 8, .bytes = std::size_t{1} << 20, .values = 1000};
 // In the order of RunState.
 constexpr std::array<const char*, 6> kStates = {"waiting",  "training",    "evaluating",
@@ -47,6 +48,7 @@ void for_each_member(Status& status, Each each) {
   each("device", status.device);
   each("host", status.host);
   each(kProcessor, status.processor);
+  each(kEarlier, status.earlier);
   each(kContinuedFrom, status.continued_from);
   each(kStatedTraining, status.stated_training);
   each("started", status.started);
@@ -89,6 +91,23 @@ std::string shown(const Json& value) {
 }  // namespace
 
 std::string state_name(RunState state) { return kStates[static_cast<std::size_t>(state)]; }
+
+std::string computed_by(const RunStatus& status) {
+  const bool is_gpu = status.device.starts_with("cuda");
+  const std::string& processor = status.processor.empty() ? "an unknown processor" : status.processor;
+  return fmt::format("che {}, commit {}, on {}", status.version, status.git_commit,
+                     is_gpu ? status.device : processor);
+}
+
+void add_earlier(RunStatus& status, const RunStatus& before) {
+  const auto add = [&](const std::string& text) {
+    if (text.empty() || status.earlier.find(text) != std::string::npos) return;
+    status.earlier += (status.earlier.empty() ? "" : "; ") + text;
+  };
+  add(before.earlier);
+  const std::string text = computed_by(before);
+  if (!before.git_commit.empty() && text != computed_by(status)) add(text);
+}
 
 std::string to_json(const RunStatus& status, std::string_view id) {
   nlohmann::ordered_json json;

@@ -28,6 +28,8 @@ struct RunStatus {
   std::string device;  // "cpu", "cpu (bf16)" or "cuda (NVIDIA H200, tf32, graphs)".
   std::string host;
   std::string processor = {};  // Empty in files that were written without it.
+  // Other programs, processors or GPUs that worked on it before, as computed_by() names them, joined by "; ".
+  std::string earlier = {};
   // The run with fewer steps whose checkpoint this one began with; empty for a run that began at step 0.
   std::string continued_from = {};
   // How a model outside che was trained, as its author states it, for people to read; empty where nothing is
@@ -36,6 +38,12 @@ struct RunStatus {
   std::string started;  // UTC, ISO 8601
   std::string updated;  // UTC, ISO 8601
 };
+
+// "che 0.2.0, commit abc1234, on AMD EPYC", or on "cuda (NVIDIA H200, tf32)".
+std::string computed_by(const RunStatus& status);
+
+// Adds whoever worked on `before`, and earlier on it, to the earlier ones of `status`.
+void add_earlier(RunStatus& status, const RunStatus& before);
 
 // JSON with a checksum that holds for the run `id` alone.
 std::string to_json(const RunStatus& status, std::string_view id);

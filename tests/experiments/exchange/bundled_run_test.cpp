@@ -40,6 +40,18 @@ TEST_F(BundledRuns, HasNoFinishedRunAtAnotherStep) {
   }
 }
 
+// Somebody who trains the rest would find them finished.
+TEST_F(BundledRuns, HasNoRowsOfARunThatWasNotTrained) {
+  const RunFolder run =
+      store_run(experiment(), made_up_config("even_pairs", "rope"), RunState::kFinished, 0.75);
+  RunStatus status = run.status();
+  status.state = RunState::kWaiting;
+  status.step = 0;
+  run.write_status(status);
+  expect_contains(message_of([&] { write_bundle(experiment(), scratch_.path() / "made_up.tar.zst"); }),
+                  {"status.json: waiting at step 0 of 1000, and evaluation.csv has rows"});
+}
+
 // Rows with a right checksum that `che run` does not write.
 TEST_F(BundledRuns, HasNoRowsThatNoRunCanHave) {
   const RunFolder run =

@@ -78,8 +78,8 @@ TEST_F(PrepareTraining, CountsRunsThatOnlyLackTestLengths) {
   EXPECT_EQ(1U, work.trained);
 }
 
-// Other test lengths cannot be measured on the way, either, but no step was asked for too late.
-TEST_F(PrepareTraining, AStepWithRowsAtOtherLengthsIsNotPassed) {
+// Other test lengths cannot be measured on the way, either, without training again.
+TEST_F(PrepareTraining, AStepWithRowsAtOtherLengthsIsPassed) {
   RunConfig run = config(0);
   run.evaluation.at_steps = {500};
   const RunFolder folder = store_run(scratch_.path(), run, RunState::kFinished, 0.5);
@@ -90,8 +90,31 @@ TEST_F(PrepareTraining, AStepWithRowsAtOtherLengthsIsNotPassed) {
   folder.write_at_steps({{500, folder.evaluation()}});
   EXPECT_TRUE(notes().empty());
   run.evaluation.last_length += 10;
+  EXPECT_THAT(notes(), testing::Contains(testing::HasSubstr("1 run passed evaluation.at_steps 500")));
+  EXPECT_EQ(1U, prepare_training({run}, scratch_.path(), /*retrain=*/true).to_begin_again.size());
+}
+
+// A run that was interrupted on another machine, and one that was measured on two of them.
+TEST_F(PrepareTraining, SaysWhereAnotherProgramBeganARun) {
+  const RunFolder folder = store_run(scratch_.path(), config(0), RunState::kInterrupted);
+  const auto notes = [&] { return prepare_training({config(0)}, scratch_.path(), false).notes; };
+  EXPECT_TRUE(notes().empty()) << "it has no model";
+  put_checkpoint(folder);
+  ASSERT_EQ(1U, notes().size());
+  expect_contains(notes()[0], {"1 run goes on from what another program or processor computed",
+                               "che 0.1.0, commit 0123abc, on an unknown processor"});
+  RunStatus status = folder.status();
+  const RunStatus before = status;
+  status.version = program_version();
+  status.git_commit = git_commit();
+  status.processor = processor_name();
+  folder.write_status(status);
   EXPECT_TRUE(notes().empty());
-  EXPECT_EQ(1U, prepare_training({run}, scratch_.path(), /*retrain=*/true).trained) << "it begins again";
+  add_earlier(status, before);
+  add_earlier(status, before);
+  EXPECT_EQ(computed_by(before), status.earlier);
+  folder.write_status(status);
+  EXPECT_EQ(1U, notes().size());
 }
 
 // Its status is of a later step than its checkpoint, from which it goes on.
@@ -121,6 +144,22 @@ TEST_F(PrepareTraining, SetsRowsOnTheWayAsideWhereARunBeginsAgain) {
   begin_again(scratch_.path(), work.to_begin_again);  // Of which a second call finds nothing to do.
   EXPECT_TRUE(folder.at_steps().empty());
   EXPECT_TRUE(std::filesystem::exists(folder.path() / "evaluation_at_steps.csv.replaced"));
+}
+
+// As after `che unpack`: a bundle leaves predictions out, and models.
+TEST_F(PrepareTraining, CountsARunThatOnlyLacksPredictionsAsDone) {
+  RunConfig run = config(0);
+  run.evaluation.predictions = true;
+  const RunFolder folder = store_run(scratch_.path(), run, RunState::kFinished, 0.5);
+  {
+    const PendingWork work = prepare_training({run}, scratch_.path(), /*retrain=*/false);
+    EXPECT_EQ(1U, work.complete);
+    ASSERT_EQ(1U, work.notes.size());
+    expect_contains(work.notes[0], {"1 run counted as done without the predictions", folder.id()});
+  }
+  EXPECT_EQ(1U, prepare_training({run}, scratch_.path(), /*retrain=*/true).jobs.size());
+  save_checkpoint(folder.path(), folder.id(), {.step = 1000});
+  EXPECT_EQ(1U, prepare_training({run}, scratch_.path(), /*retrain=*/false).jobs.size());
 }
 
 // A batch system may start an old task once more, after a call that has asked for further steps.
