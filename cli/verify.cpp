@@ -44,16 +44,12 @@ void print_summary(const BundleSummary& summary, const std::string& file) {
   fmt::print("{}verified     every byte is as it was written\n", describe(summary, file));
 }
 
-// Names the programs and processors that computed the runs: "che VERSION, commit COMMIT, on PROCESSOR", each
-// once.
-std::string computed_by(const std::vector<RunFolder>& runs) {
+// Names the programs and processors that computed the runs, each once.
+std::string programs_of(const std::vector<RunFolder>& runs) {
   std::set<std::string> programs;
   for (const RunFolder& run : runs) {
     const RunStatus status = run.status();
-    if (status.state == RunState::kFinished) {
-      programs.insert(fmt::format("che {}, commit {}, on {}", status.version, status.git_commit,
-                                  status.processor.empty() ? status.device : status.processor));
-    }
+    if (status.state == RunState::kFinished) programs.insert(computed_by(status));
   }
   return one_line(fmt::format("{}", fmt::join(programs, "; ")), kWholeText);
 }
@@ -61,7 +57,7 @@ std::string computed_by(const std::vector<RunFolder>& runs) {
 // Prints how each run compares; returns whether all have a result that agrees.
 bool print_comparison(const std::vector<BundledRun>& published, const std::vector<RunFolder>& retrained,
                       double tolerance) {
-  if (const std::string programs = computed_by(retrained); !programs.empty()) {
+  if (const std::string programs = programs_of(retrained); !programs.empty()) {
     fmt::print("trained again by {}\n", programs);
   }
   std::map<Agreement, std::size_t> counts;
@@ -118,7 +114,7 @@ int retrain(const BundleSummary& summary, const RetrainingChoice& choice, const 
       if (row.step < config.training.steps) every = std::gcd(every, row.step);
       if (row.validation_loss) validated = std::gcd(validated, row.step);
     }
-    recorded.log.every_steps = every;
+    recorded.log.every_steps = std::gcd(every, validated);
     if (validated > 0) recorded.log.validation_steps = validated;
     if (!recorded.problem()) config.log = recorded.log;
     if (!options.device.empty()) config.execution = on_device(config.execution, options.device);
@@ -165,11 +161,18 @@ int verify(const VerifyOptions& given) {
   VerifyOptions options = given;
   if (options.retrain.empty()) {
     bool are_complete = true;
+    std::optional<Error> damage;  // The last one, after all bundles.
     for (const std::string& file : options.files) {
-      const BundleSummary summary = verify_bundle(file);
-      print_summary(summary, file);
-      are_complete = are_complete && summary.is_complete();
+      try {
+        const BundleSummary summary = verify_bundle(file);
+        print_summary(summary, file);
+        are_complete = are_complete && summary.is_complete();
+      } catch (const Error& error) {
+        if (damage) print_warning(damage->what());
+        damage = error;
+      }
     }
+    if (damage) throw Error(*damage);
     return are_complete ? 0 : 1;
   }
   if (options.files.size() != 1) throw Error("--retrain: takes one bundle at a time");

@@ -85,12 +85,13 @@ double mean_distance(const std::vector<Loss>& published, const std::vector<Loss>
   return sum / static_cast<double>(published.size());
 }
 
-// How far rows are apart in what tables and comparisons show of a task, or of a text.
+// How far rows are apart in what tables and comparisons show of a task, or of a text. The loss of a task at
+// lengths without training has no bound, so that above 1 its distance is a share of it.
 double row_distance(const EvaluationRow& published, const EvaluationRow& again, bool has_text) {
   const double of_accuracy = distance(published.accuracy, again.accuracy);
-  if (!has_text) return of_accuracy;
-  return std::max({of_accuracy, distance(published.loss, again.loss),
-                   mean_distance(published.windows, again.windows, &WindowLoss::window),
+  const double of_loss = distance(published.loss, again.loss);
+  if (!has_text) return std::max(of_accuracy, of_loss / std::max(1.0, std::min(published.loss, again.loss)));
+  return std::max({of_accuracy, of_loss, mean_distance(published.windows, again.windows, &WindowLoss::window),
                    mean_distance(published.positions, again.positions, &PositionLoss::first)});
 }
 
@@ -257,12 +258,17 @@ RetrainingResult compare_with_published(BundledRun published, const std::vector<
   const bool has_same_ends =
       std::ranges::equal(published.metrics, metrics_again, {}, &MetricsRow::step, &MetricsRow::step);
   const bool has_metrics = !published.metrics.empty() && !metrics_again.empty();
-  // Tables read the end of training, of which rows coarser than their config asks for say less.
+  // Tables read the end of training, of which coarser rows say less.
   const bool has_coarse_end =
-      has_metrics && begin_of_final_steps(published.metrics) + published.config.log.every_steps <=
-                         begin_of_final_steps(metrics_again);
-  if (!has_same_ends && !has_coarse_end) metrics_again = with_ends_of(published.metrics, metrics_again);
-  const std::string unasked = drop_unpaired(published, metrics_again);
+      has_metrics && begin_of_final_steps(published.metrics) < begin_of_final_steps(metrics_again);
+  if (!has_same_ends) metrics_again = with_ends_of(published.metrics, metrics_again);
+  std::string unasked = drop_unpaired(published, metrics_again);
+  if (has_coarse_end) {
+    unasked += fmt::format(
+        "; rows of training are coarser in the bundle, so that tables take the steps from {} on for the end "
+        "of training",
+        begin_of_final_steps(published.metrics) + 1);
+  }
   const std::vector<EvaluationRow>& rows = published.evaluation;
   const std::vector<EvaluationRow> new_rows = present_rows(again, published.config);
   const std::string lengths = counted(rows.size(), "test length");
@@ -275,8 +281,10 @@ RetrainingResult compare_with_published(BundledRun published, const std::vector<
   double largest = 0;
   std::size_t beyond = 0;
   bool rows_are_same = true;
+  bool lacks_errors = false;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     rows_are_same &= is_same_row(rows[i], new_rows[i]);
+    lacks_errors |= !rows[i].accuracy_se && new_rows[i].accuracy_se;
     const double difference = row_distance(rows[i], new_rows[i], has_text);
     if (!(difference <= tolerance)) ++beyond;
     if (difference > largest) {
@@ -291,20 +299,21 @@ RetrainingResult compare_with_published(BundledRun published, const std::vector<
                  ? fmt::format("the same numbers at {}; the bundle has no training metrics", lengths)
                  : fmt::format("the same numbers at {} and in {} of training metrics", lengths,
                                counted(published.metrics.size(), "row"))) +
-                unasked};
+                (lacks_errors ? "; the bundle has no standard errors" : "") + unasked};
   }
   std::string text;
   if (beyond > 0) text = fmt::format("beyond {} at {} of {}: ", tolerance, beyond, lengths);
   if (largest > 0) {
-    const auto shown = [&](const EvaluationRow& row) { return has_text ? row.loss : row.accuracy; };
-    text += fmt::format("{} at most {:.2g}, at length {} ({}{:.4f} in the bundle, {:.4f} again)",
-                        has_text ? "accuracy, losses, windows or positions differ by" : "accuracy differs by",
-                        largest, rows[farthest].length, has_text ? "loss " : "", shown(rows[farthest]),
-                        shown(new_rows[farthest]));
+    const auto shown = [](const EvaluationRow& row) {
+      return fmt::format("accuracy {:.4f} and loss {:.4f}", row.accuracy, row.loss);
+    };
+    text += fmt::format("{} differ by at most {:.2g}, at length {} ({} in the bundle, {} again)",
+                        has_text ? "accuracy, losses, windows or positions" : "accuracy or loss", largest,
+                        rows[farthest].length, shown(rows[farthest]), shown(new_rows[farthest]));
   } else if (rows_are_same) {
     text += fmt::format("the same numbers at {}", lengths);
   } else {
-    text += fmt::format("the same accuracy at {}, other losses or standard errors", lengths);
+    text += fmt::format("the same accuracy and loss at {}, other standard errors", lengths);
   }
   bool is_close = beyond == 0;
   const auto compare = [&](const char* name, double before, double after) {
@@ -316,9 +325,9 @@ RetrainingResult compare_with_published(BundledRun published, const std::vector<
   if (has_metrics) {
     compare("training accuracy", final_training_accuracy(published.metrics),
             final_training_accuracy(metrics_again));
+    compare("training loss", final_training_loss(published.metrics), final_training_loss(metrics_again));
   }
   if (has_metrics && has_text) {
-    compare("training loss", final_training_loss(published.metrics), final_training_loss(metrics_again));
     const std::optional<double> validation = final_validation_loss(published.metrics);
     const std::optional<double> validation_again = final_validation_loss(metrics_again);
     if (validation) compare("validation loss", *validation, validation_again.value_or(NAN));
@@ -328,11 +337,8 @@ RetrainingResult compare_with_published(BundledRun published, const std::vector<
   });
   const bool has_other_steps = has_metrics && !std::ranges::equal(published.metrics, metrics_again, {},
                                                                   &MetricsRow::step, &MetricsRow::step);
-  if (has_coarse_end) {
-    text += "; rows of training at the end are coarser than log.every_steps of the config asks for";
-  } else if (has_other_steps) {
+  if (has_other_steps)
     text += "; rows of training end at other steps, as those of a run that went on from a shorter one do";
-  }
   text += unasked;
   if (!steps_are_close) text += fmt::format("; what was measured on the way is beyond {}", tolerance);
   return {is_close && steps_are_close ? Agreement::kWithinTolerance : Agreement::kDifferent, text};
