@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -170,6 +171,10 @@ std::string time_table(const StepTimes& times, const std::string& base, std::str
   if (times.has_shared_jobs) {
     notes.emplace_back(
         "Runs of one job share their steps and test batches: the time of each is that of all of them.");
+  }
+  if (times.machines.size() > 1) {
+    notes.push_back(fmt::format("These are times of different machines, which ratios compare, too: {}.",
+                                fmt::join(times.machines, "; ")));
   }
   if (format == "csv" || format == "json") {
     Table table{.title = "Milliseconds per training step and test batch."};

@@ -109,17 +109,29 @@ std::vector<double> validation_accuracy(const std::vector<const TableRun*>& runs
   return means;
 }
 
-// Throws Error (usage) where the values of the runs at the end of training would be means over other steps.
-void check_final_steps(const CellKey& key, const std::vector<const TableRun*>& runs) {
-  const TableRun& first = *runs.front();
+// The steps that the value of a run is of by its metrics: the first and the last.
+std::pair<std::int64_t, std::int64_t> steps_of_value(const TableRun& run, SelectionRule rule) {
+  if (rule == SelectionRule::kTraining) {
+    return {begin_of_final_steps(run.metrics) + 1, run.metrics.back().step};
+  }
+  const auto last = std::ranges::find_if(run.metrics.rbegin(), run.metrics.rend(), [](const MetricsRow& row) {
+    return row.validation_loss.has_value();
+  });
+  return {last->step, last->step};
+}
+
+// Throws Error (usage) where the values of the runs by their metrics would be of different steps.
+void check_steps(const CellKey& key, const std::vector<const TableRun*>& runs, SelectionRule rule) {
+  const auto expected = steps_of_value(*runs.front(), rule);
   for (const TableRun* const run : runs) {
-    const std::int64_t begin = begin_of_final_steps(run->metrics);
-    if (begin == begin_of_final_steps(first.metrics)) continue;
+    const auto found = steps_of_value(*run, rule);
+    if (found == expected) continue;
     throw Error(fmt::format(
-        "--select training: the rows of training at the end of the runs of {} on {} begin at different "
-        "steps, {} of {} and {} of {}, so that their means cannot be compared; train them with the same "
-        "log.every_steps, or choose rates with --only learning_rate=...",
-        key.encoding.text(), key.task.text(), begin_of_final_steps(first.metrics), first.id, begin, run->id));
+        "--select {}: the runs of {} on {} were measured at different steps of training, {} to {} of {} and "
+        "{} to {} of {}, so that they cannot be compared; train them with the same log.every_steps and "
+        "log.validation_steps, or choose rates with --only learning_rate=...",
+        rule_name(rule), key.encoding.text(), key.task.text(), expected.first, expected.second,
+        runs.front()->id, found.first, found.second, run->id));
   }
 }
 
@@ -160,7 +172,7 @@ double best_rate(const CellKey& key, const std::map<double, std::vector<const Ta
     for (const TableRun* const run : runs) {
       values.push_back(rule == SelectionRule::kTraining ? training_value(*run) : validation_value(*run));
     }
-    if (rule == SelectionRule::kTraining) check_final_steps(key, runs);
+    check_steps(key, runs, rule);
   }
   std::map<double, std::vector<double>> values_of_rate;
   for (std::size_t i = 0; i < runs.size(); ++i) {

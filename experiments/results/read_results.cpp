@@ -48,9 +48,12 @@ struct FoundRuns {
   }
 };
 
+// Of a run that counts in tables.
 std::optional<std::string> score_text(const RunFolder& run) {
+  const StoredRun stored = run.read();
+  if (stored.status.state != RunState::kFinished || !stored.damage.empty()) return std::nullopt;
   const Metric metric = create_workload(run.config())->metric();
-  const auto value = score(run.read().evaluation, run.config(), metric);
+  const auto value = score(stored.evaluation, run.config(), metric);
   if (!value) return std::nullopt;
   return fmt::format("{}{}", metric.format(*value), metric.unit());
 }
@@ -71,7 +74,7 @@ void add_experiment(FoundRuns& found, const std::vector<std::filesystem::path>& 
     const std::optional<std::string> here = score_text(run);
     const std::optional<std::string> there = score_text(*first->second);
     if (here && !there) {
-      found.leave_out(fmt::format("{}: has no score; the same run in {} counts",
+      found.leave_out(fmt::format("{}: has no score that counts; the same run in {} does",
                                   first->second->path().string(), folders[i].string()));
       found.origins.folder_of[run.path()] = i;
       *first->second = std::move(run);

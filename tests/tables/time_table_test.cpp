@@ -57,6 +57,22 @@ TEST_F(TimeTable, GivesMediansAndRatios) {
             time_table(step_times(open_runs(scratch_.path())), "dape_kerple"));
 }
 
+TEST_F(TimeTable, NamesTheMachinesWhereTheyDiffer) {
+  const auto note_is_there = [&] {
+    return contains(time_table(step_times(open_runs(scratch_.path())), "rope"),
+                    "times of different machines, which ratios compare, too: AMD; Intel.");
+  };
+  for (const auto& [encoding, processor] : {std::pair("rope", "Intel"), std::pair("kerple", "AMD")}) {
+    EXPECT_FALSE(encoding != std::string("rope") && note_is_there());
+    const RunFolder run =
+        store_run(scratch_.path(), made_up_config("even_pairs", encoding), RunState::kFinished, 0.5);
+    RunStatus status = run.status();
+    status.processor = processor;
+    run.write_status(status);
+  }
+  EXPECT_TRUE(note_is_there());
+}
+
 // Stores a run whose steps take `step` seconds and whose evaluation took 0.4 seconds.
 RunFolder store_timed(const ScratchFolder& scratch, const RunConfig& config, double step) {
   const RunFolder run = store_run(scratch.path(), config, RunState::kFinished, 0.5);

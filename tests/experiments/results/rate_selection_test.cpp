@@ -128,7 +128,7 @@ TEST_F(RateSelection, RefusesMeansOverOtherStepsOfTraining) {
   last.step = steps;
   folder.write_metrics({row, last});
   expect_contains(message_of([&] { table_of(scratch_, SelectionRule::kTraining); }),
-                  {"of rope on even_pairs begin at different steps", folder.id(), "log.every_steps"});
+                  {"of rope on even_pairs were measured at different steps", folder.id(), "log.every_steps"});
   table_of(scratch_, SelectionRule::kValidation);
 }
 

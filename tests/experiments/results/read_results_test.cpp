@@ -2,6 +2,9 @@
 
 #include <gmock/gmock.h>
 
+#include <fstream>
+#include <optional>
+
 #include "experiments/results/provenance.h"
 #include "experiments/results/result_table.h"
 #include "models/architectures/foreign.h"
@@ -79,6 +82,26 @@ TEST_F(ModelsLeftOut, AreNoneWhereTheyWereNotAskedFor) {
   EXPECT_THAT(by({"seed=0"}), IsEmpty()) << "which the model has";
   store_run(scratch_.path(), made_up_config("parity_check", "rope"), RunState::kFinished, 0.5);
   EXPECT_THAT(by({"task=parity_check", "encoding=rope"}), IsEmpty());
+}
+
+// A run with all rows whose status or file is not that of a finished run stands in no table.
+TEST(SameRunInTwoFolders, CountsWhereItHasAScoreThatCounts) {
+  const ScratchFolder first, second;
+  const RunConfig config = made_up_config("even_pairs", "rope");
+  store_run(second.path(), config, RunState::kFinished, 0.75);
+  const auto scored = [&] {
+    const ResultTable table = read_table({first.path(), second.path()}, RunChoice());
+    return table.runs.size() == 1 ? table.runs[0].score : std::nullopt;
+  };
+  const RunFolder run = store_run(first.path(), config, RunState::kFinished, 0.5);
+  EXPECT_EQ(0.5, scored());
+  std::ofstream(run.path() / "metrics.csv", std::ios::app) << "damage";
+  EXPECT_EQ(0.75, scored());
+  RunStatus status = store_run(first.path(), config, RunState::kFinished, 0.5).status();
+  EXPECT_EQ(0.5, scored());
+  status.state = RunState::kFailed;
+  run.write_status(status);
+  EXPECT_EQ(0.75, scored());
 }
 
 }  // namespace

@@ -159,6 +159,9 @@ TEST_F(TextRows, SelectRatesByLossesOfTrainingOrValidation) {
       std::pair(1e-4, std::string("Each cell has the runs of one learning rate, the one with the lowest "
                                   "mean of the last losses on the validation part over the repetitions "
                                   "(--select validation): 0.0001 for every cell.")));
+  store_rate(1e-4, 2, {row(500, 2.5, 1.0), row(1500, 1.5, 2.75)});
+  expect_error(ErrorKind::kUsage, {"measured at different steps", "1000 to 1000", "1500 to 1500"},
+               [&] { selected(SelectionRule::kValidation); });
   store_rate(1e-4, 2, {row(1500, 1.5, std::nullopt)});
   expect_error(ErrorKind::kUsage, {"has no loss on the validation part", "log.validation_steps"},
                [&] { selected(SelectionRule::kValidation); });
