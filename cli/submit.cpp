@@ -197,17 +197,20 @@ void add_submit_command(CLI::App& app, Action& action) {
                    "seconds before the time limit at which a task writes a checkpoint and goes back into the "
                    "queue")
       ->check(CLI::Range(1, 65535))
-      ->capture_default_str();
+      ->capture_default_str()
+      ->needs(slurm);
   CLI::Option* const restarts =
       command->add_option("--max-restarts", batch.max_restarts, "how often a task goes back into the queue")
           ->check(CLI::Range(0, 100'000))
-          ->capture_default_str();
+          ->capture_default_str()
+          ->needs(slurm);
   command
       ->add_option("--preempted-exit", batch.preempted_exit,
                    "a task that stops at a checkpoint exits with this code and does not go back by itself: "
                    "for sites that put such tasks back")
       ->check(CLI::Range(0, 255))
-      ->excludes(restarts);
+      ->excludes(restarts)
+      ->needs(slurm);
   command->add_flag(
       "--retrain", options->retrain,
       "as for run: train runs again whose checkpoints were pruned and that lack test lengths, and "

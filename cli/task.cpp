@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "cli/commands.h"
@@ -23,7 +24,7 @@ namespace {
 
 struct TaskOptions {
   std::string submission;
-  std::size_t number = 0;
+  std::int64_t number = 0;
   std::int64_t max_restarts = 0;
   std::optional<int> preempted_exit;
 };
@@ -59,14 +60,14 @@ int work(const TaskOptions& options) {
   catch_stop_signals();  // One that comes before there are workers stops the task all the same.
   const Submission submission = read_submission(options.submission);
   if (submission.tasks.empty()) throw Error(fmt::format("{} has no tasks", options.submission));
-  if (options.number >= submission.tasks.size()) {
+  if (options.number < 0 || std::cmp_greater_equal(options.number, submission.tasks.size())) {
     throw Error(fmt::format("NUMBER {}: {} has tasks 0 to {}", options.number, options.submission,
                             submission.tasks.size() - 1));
   }
   // A later call may have asked for other lengths of some runs, which then are a job of their own.
   PassedSteps to_begin_again;
   std::vector<std::vector<RunFolder>> jobs;
-  for (const std::vector<std::string>& ids : submission.tasks[options.number]) {
+  for (const std::vector<std::string>& ids : submission.tasks[static_cast<std::size_t>(options.number)]) {
     std::vector<RunFolder> runs;
     std::vector<RunConfig> configs;
     for (const std::string& id : ids) {
@@ -80,7 +81,11 @@ int work(const TaskOptions& options) {
       for (const std::size_t index : indices) job.push_back(runs[index]);
     }
   }
-  begin_again(submission.experiment(), to_begin_again);
+  try {
+    begin_again(submission.experiment(), to_begin_again);
+  } catch (const Error& error) {  // Another process works on a run: a batch system may try again.
+    throw Error(error.what(), ErrorKind::kRuntime);
+  }
   const Schedule schedule{.workers = 1};
   const int code = run_jobs(jobs, schedule, compute_program());
   return code == kExitAgain ? stop(options) : code;
@@ -97,8 +102,10 @@ void add_task_command(CLI::App& app, Action& action) {
   command->add_option("NUMBER", options->number, "which task, from 0")->required();
   command->add_option("--max-restarts", options->max_restarts,
                       "after SIGUSR1 it goes back into Slurm's queue so often at most");
-  command->add_option("--preempted-exit", options->preempted_exit,
-                      "exit with this when a signal stopped it at a checkpoint, and do not call Slurm");
+  command
+      ->add_option("--preempted-exit", options->preempted_exit,
+                   "exit with this when a signal stopped it at a checkpoint, and do not call Slurm")
+      ->check(CLI::Range(0, 255));
 }
 
 }  // namespace che
