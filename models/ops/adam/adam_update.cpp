@@ -13,7 +13,10 @@ namespace reference {
 at::Tensor adam_update(const at::Tensor& gradients, const at::Tensor& learning_rates,
                        const at::Tensor& first_moment, const at::Tensor& second_moment,
                        const at::Tensor& values, const AdamSettings& settings) {
-  at::Tensor norms = at::linalg_vector_norm(gradients, 2, at::IntArrayRef{1});
+  // Single precision loses up to half a percent of the sum of a million squares.
+  const at::Tensor norms =
+      at::linalg_vector_norm(gradients, 2, at::IntArrayRef{1}, /*keepdim=*/false, at::kDouble)
+          .to(gradients.scalar_type());
   const at::Tensor clipped =
       gradients * (settings.clip_norm / at::clamp_min(norms, settings.clip_norm)).unsqueeze(1);
   first_moment.mul_(settings.beta1).add_(clipped, 1 - settings.beta1);
