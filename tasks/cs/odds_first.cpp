@@ -49,7 +49,7 @@ const Registered<TaskEntry> odds_first_entry{
      .summary = "every second symbol, then the others",
      .output_length = "L",
      .chance = 0.5,
-     .pitfalls = {"Even positions first, counted from 0, as the released program emits; order: odd_first "
+     .pitfalls = {"Even positions first, counted from 1, as the released program emits; order: odd_first "
                   "gives the published description."},
      .options = OddsFirstOptions(),
      .make = make_task<OddsFirst, OddsFirstOptions>}};

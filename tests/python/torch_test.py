@@ -268,6 +268,26 @@ class Interface(unittest.TestCase):
       self.assertRegex(table, "Near")
       self.assertRegex(table, "Turned")
 
+  def test_a_bias_of_any_type_is_added(self):
+    class Within(ct.Encoding):
+      def bias(self, q, k, positions):
+        return positions.distances().abs() <= 1
+
+    class AsNumbers(Within):
+      def bias(self, q, k, positions):
+        return super().bias(q, k, positions).float()
+
+    class AsIntegers(Within):
+      def bias(self, q, k, positions):
+        return super().bias(q, k, positions).int()
+
+    outputs = []
+    for encoding in (AsNumbers, Within, AsIntegers):
+      torch.manual_seed(0)
+      outputs.append(ct.Encoder(2, 2, encoding, ct.Shape(width=16, layers=1, heads=2))(torch.ones(1, 5).long(), 1))
+    for other in outputs[1:]:
+      self.assertTrue(torch.equal(outputs[0], other))
+
   def test_randomized_positions_have_the_limit_of_the_config(self):
     seen = []
 

@@ -70,6 +70,7 @@ class Attention(nn.Module):
       bias = encoding.bias(q, k, positions)
       if bias is not None:
         tokens = q.shape[2]
+        bias = bias.to(q.dtype)  # PyTorch takes booleans for a mask.
         bias = bias.expand(*q.shape[:2], tokens, tokens) if bias.dim() < 3 else bias[(None,) * (4 - bias.dim())]
       attended = F.scaled_dot_product_attention(q, k, v, attn_mask=bias)
     return F.linear(attended.transpose(1, 2).flatten(2), self.wo.t())
