@@ -57,6 +57,15 @@ TEST(Adam, FusedEqualsReference) {
   EXPECT_EQ("", difference(second, at::ones_like(second), 2e-6));
 }
 
+// A sum of so many squares in single precision loses more than rounding does.
+TEST(Adam, TheReferenceSumsSquaresInDouble) {
+  constexpr std::int64_t kMany = std::int64_t{1} << 22;
+  ParameterSet parameters({{"w", {kMany}, Init::constant(0)}}, 1, at::kFloat);
+  Adam adam(parameters, {1e-3}, {.clip_norm = 1}, {Kernels::kReference, parameters.values().options()});
+  parameters.gradients().fill_(0.1);
+  EXPECT_NEAR(1, adam.update(parameters, 0)[0].item<double>() / (0.1 * 2048), 1e-6);
+}
+
 TEST(Adam, ThreadsChangeNothing) {
   std::vector<Updated> updated;
   for (const std::size_t threads : {1, 2}) {
