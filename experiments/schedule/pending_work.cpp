@@ -51,8 +51,9 @@ class ContinuedRuns {
     if (is_of_shorter && count_++ == 0) {
       first_ = fmt::format("{} goes on from step {} of {}", run.id(), needs.first_step, needs.continues);
     }
+    if (!is_of_shorter && needs.is_damaged) return;
     const std::string& begun = is_of_shorter ? needs.continues : run.id();
-    const RunStatus status = RunFolder::open(run.path().parent_path() / begun).read().status;
+    const RunStatus status = RunFolder::open(run.path().parent_path() / begun).status();
     RunStatus here = here_;
     if (status.device.starts_with("cuda")) here.device = status.device;  // This program sees no GPU.
     if (status.git_commit.empty() || (status.earlier.empty() && computed_by(status) == computed_by(here)))
