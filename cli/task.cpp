@@ -57,7 +57,7 @@ int stop(const TaskOptions& options) {
 }
 
 int work(const TaskOptions& options) {
-  catch_stop_signals();  // One that comes before there are workers stops the task all the same.
+  catch_stop_signals();  // A signal may come before there are workers.
   const Submission submission = read_submission(options.submission);
   if (submission.tasks.empty()) throw Error(fmt::format("{} has no tasks", options.submission));
   if (options.number < 0 || std::cmp_greater_equal(options.number, submission.tasks.size())) {

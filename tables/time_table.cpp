@@ -172,9 +172,11 @@ std::string time_table(const StepTimes& times, const std::string& base, std::str
     notes.emplace_back(
         "Runs of one job share their steps and test batches: the time of each is that of all of them.");
   }
-  if (times.machines.size() > 1) {
-    notes.push_back(fmt::format("These are times of different machines, which ratios compare, too: {}.",
-                                fmt::join(times.machines, "; ")));
+  if (times.hardware.size() > 1) {
+    notes.push_back(
+        fmt::format("These are times of different processors, GPUs or settings of a GPU, which ratios "
+                    "compare, too: {}.",
+                    fmt::join(times.hardware, "; ")));
   }
   if (format == "csv" || format == "json") {
     Table table{.title = "Milliseconds per training step and test batch."};

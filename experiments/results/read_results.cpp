@@ -48,7 +48,7 @@ struct FoundRuns {
   }
 };
 
-// Of a run that counts in tables.
+// Returns the score of a run that counts in tables, and nothing for others.
 std::optional<std::string> score_text(const RunFolder& run) {
   const StoredRun stored = run.read();
   if (stored.status.state != RunState::kFinished || !stored.damage.empty()) return std::nullopt;

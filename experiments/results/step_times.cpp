@@ -70,13 +70,6 @@ void warn_of_unfinished(const RunFolder& run, const StoredRun& stored, const Run
   warn(fmt::format("left out: {} is {}{}{}", run.id(), state, reason.empty() ? "" : ": ", reason));
 }
 
-// The name of the GPU or processor that computed a run: "cuda (NVIDIA H200)".
-std::string machine_of(const RunStatus& status) {
-  const std::string& device = status.device;
-  if (device.starts_with("cuda")) return device.substr(0, device.find(',')) + ")";
-  return status.processor.empty() ? "an unknown processor" : status.processor;
-}
-
 std::vector<CellKey> keys_of(const std::vector<RunFolder>& runs) {
   std::vector<CellKey> keys =
       label_cells(configs_to_label(runs), {Role::kCell, Role::kEvaluation, Role::kExecution}).of;
@@ -129,7 +122,7 @@ StepTimes step_times(const std::vector<RunFolder>& all, const RunChoice& choice,
     TaskTimes& times = result.tasks[task];
     const TrainingConfig& training = config.training;
     const EvaluationConfig evaluation = with_exact_lengths(config.evaluation);
-    result.machines.insert(machine_of(stored.status));
+    result.hardware.insert(hardware_of(stored.status));
     result.has_shared_jobs = result.has_shared_jobs || config.execution.replicas > 1;
     if (const auto step = step_time(stored.metrics)) {
       times.step[label][{training.first_length, training.last_length, 1, {}}].push_back(*step);

@@ -38,7 +38,7 @@ struct StepTimes {
   std::vector<EncodingLabel> not_chosen;  // The choice leaves none of their runs.
   std::vector<EncodingLabel> unfinished;  // None of their runs is finished.
   bool has_shared_jobs = false;           // Jobs could hold several runs, each with the time of all.
-  std::set<std::string> machines;         // Names of the processors or GPUs that the times are of.
+  std::set<std::string> hardware;         // Processors, and GPUs with their settings, as hardware_of() says.
 };
 
 // Collects the times of training and evaluation of finished runs. A run's step is the median over the rows of

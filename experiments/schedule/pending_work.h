@@ -22,7 +22,7 @@ struct PendingWork {
   std::size_t trained = 0;                   // Runs of the jobs that only lack test lengths.
   std::size_t left_out = 0;                  // Runs that cannot be evaluated; each is warned of.
   std::vector<std::string> notes = {};       // Lines about several runs, to be shown before work begins.
-  PassedSteps to_begin_again = {};           // Of the jobs' runs that --retrain trains anew.
+  PassedSteps to_begin_again = {};           // --retrain trains these runs of the jobs anew.
 
   std::size_t runs() const { return configs.size() + complete + left_out; }
 };

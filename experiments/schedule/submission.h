@@ -29,7 +29,7 @@ struct Submission {
   std::vector<std::vector<std::vector<std::string>>> tasks;  // Run ids, by task and job.
   std::vector<SubmittedArray> arrays;
   std::int64_t summary = 0;      // Id of the job that makes table and report at the end; 0 for none.
-  PassedSteps begin_again = {};  // Of the runs that --retrain trains anew.
+  PassedSteps begin_again = {};  // --retrain trains these runs anew.
 
   std::filesystem::path experiment() const { return folder.parent_path().parent_path(); }
   std::filesystem::path file() const;

@@ -60,8 +60,8 @@ double aggregate_of(std::vector<double> values, Aggregate aggregate, const Metri
 // type 7); 0 <= fraction <= 1.
 double quantile(const std::vector<double>& ascending, double fraction);
 
-// Where the last tenth of the steps in `metrics`, which are not empty, begins: the step of the last row
-// before it.
+// Returns the step behind which the last tenth of the steps in `metrics`, which are not empty, is counted:
+// the end of the last row before that tenth.
 std::int64_t begin_of_final_steps(const std::vector<MetricsRow>& metrics);
 // Mean training accuracy over these steps. Each row is the mean of the steps since the row before it and has
 // their weight.

@@ -92,11 +92,13 @@ std::string shown(const Json& value) {
 
 std::string state_name(RunState state) { return kStates[static_cast<std::size_t>(state)]; }
 
+std::string hardware_of(const RunStatus& status) {
+  if (status.device.starts_with("cuda")) return status.device;
+  return status.processor.empty() ? "an unknown processor" : status.processor;
+}
+
 std::string computed_by(const RunStatus& status) {
-  const bool is_gpu = status.device.starts_with("cuda");
-  const std::string& processor = status.processor.empty() ? "an unknown processor" : status.processor;
-  return fmt::format("che {}, commit {}, on {}", status.version, status.git_commit,
-                     is_gpu ? status.device : processor);
+  return fmt::format("che {}, commit {}, on {}", status.version, status.git_commit, hardware_of(status));
 }
 
 void add_earlier(RunStatus& status, const RunStatus& before) {

@@ -39,7 +39,11 @@ struct RunStatus {
   std::string updated;  // UTC, ISO 8601
 };
 
-// "che 0.2.0, commit abc1234, on AMD EPYC", or on "cuda (NVIDIA H200, tf32)".
+// Returns the processor or, with its settings, the GPU that computed a run: "AMD EPYC" or
+// "cuda (NVIDIA H200, tf32)".
+std::string hardware_of(const RunStatus& status);
+
+// Returns the program and the hardware: "che 0.2.0, commit abc1234, on AMD EPYC".
 std::string computed_by(const RunStatus& status);
 
 // Adds whoever worked on `before`, and earlier on it, to the earlier ones of `status`.

@@ -57,10 +57,10 @@ TEST_F(TimeTable, GivesMediansAndRatios) {
             time_table(step_times(open_runs(scratch_.path())), "dape_kerple"));
 }
 
-TEST_F(TimeTable, NamesTheMachinesWhereTheyDiffer) {
+TEST_F(TimeTable, NamesTheHardwareWhereItDiffers) {
   const auto note_is_there = [&] {
     return contains(time_table(step_times(open_runs(scratch_.path())), "rope"),
-                    "times of different machines, which ratios compare, too: AMD; Intel.");
+                    "settings of a GPU, which ratios compare, too: AMD; Intel.");
   };
   for (const auto& [encoding, processor] : {std::pair("rope", "Intel"), std::pair("kerple", "AMD")}) {
     EXPECT_FALSE(encoding != std::string("rope") && note_is_there());

@@ -13,7 +13,7 @@ namespace reference {
 at::Tensor adam_update(const at::Tensor& gradients, const at::Tensor& learning_rates,
                        const at::Tensor& first_moment, const at::Tensor& second_moment,
                        const at::Tensor& values, const AdamSettings& settings) {
-  // Single precision loses up to half a percent of the sum of a million squares.
+  // In single precision the norm of four million equal numbers came out 0.2 % too small.
   const at::Tensor norms =
       at::linalg_vector_norm(gradients, 2, at::IntArrayRef{1}, /*keepdim=*/false, at::kDouble)
           .to(gradients.scalar_type());

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <thread>
+#include <utility>
 
 #include "core/error.h"
 #include "core/file_lock.h"
@@ -195,33 +196,28 @@ TEST_F(JobTest, LeavesTheNamesOfWhoWorkedOnAFinishedRun) {
   work({run});
   RunStatus status = run.status();
   status.host = "elsewhere";
+  status.processor = "AMD EPYC";
   run.write_status(status);
   EXPECT_EQ(JobOutcome::kDone, work({run}));
   EXPECT_EQ("elsewhere", run.status().host);
-  // Who measures further lengths is named beside them.
-  status.processor = "AMD EPYC";
-  run.write_status(status);
   RunConfig longer = small_config();
   longer.evaluation.last_length += 1;
-  const RunFolder again = create("finished", longer);
-  EXPECT_EQ(JobOutcome::kDone, work({again}));
-  EXPECT_EQ(computed_by(status), again.status().earlier);
-  EXPECT_NE("elsewhere", again.status().host);
+  work({create("finished", longer)});
+  EXPECT_EQ(computed_by(status), run.status().earlier);
+  EXPECT_NE("elsewhere", run.status().host);
 }
 
-// Rows that nothing else of the run stands behind are not its own.
 TEST_F(JobTest, TrainsARunThatHasRowsAlone) {
   const RunFolder run = create("rows", small_config());
   work({run});
-  const std::vector<EvaluationRow> rows = run.evaluation();
-  std::vector<EvaluationRow> forged = rows;
-  for (EvaluationRow& row : forged) row.accuracy = 1;
+  std::vector<EvaluationRow> rows = run.evaluation();
+  const double accuracy = std::exchange(rows.front().accuracy, 1);
   remove_checkpoints(run.path());
-  run.write_evaluation(forged);
+  run.write_evaluation(rows);
   run.write_metrics({});
   run.write_status({});
   EXPECT_EQ(JobOutcome::kDone, work({run}));
-  EXPECT_EQ(rows.front().accuracy, run.evaluation().front().accuracy);
+  EXPECT_EQ(accuracy, run.evaluation().front().accuracy);
   EXPECT_EQ(30, run.metrics().back().step);
 }
 

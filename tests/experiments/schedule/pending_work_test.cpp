@@ -141,7 +141,7 @@ TEST_F(PrepareTraining, SetsRowsOnTheWayAsideWhereARunBeginsAgain) {
   EXPECT_EQ(1U, work.to_begin_again.size());
   EXPECT_EQ(1U, folder.at_steps().size()) << "nothing is gone yet";
   begin_again(scratch_.path(), work.to_begin_again);
-  begin_again(scratch_.path(), work.to_begin_again);  // Of which a second call finds nothing to do.
+  begin_again(scratch_.path(), work.to_begin_again);  // A second call finds nothing to do.
   EXPECT_TRUE(folder.at_steps().empty());
   EXPECT_TRUE(std::filesystem::exists(folder.path() / "evaluation_at_steps.csv.replaced"));
 }
