@@ -17,8 +17,7 @@ at::Tensor adam_update(const at::Tensor& gradients, const at::Tensor& learning_r
   const at::Tensor norms =
       at::linalg_vector_norm(gradients, 2, at::IntArrayRef{1}, /*keepdim=*/false, at::kDouble)
           .to(gradients.scalar_type());
-  const at::Tensor clipped =
-      gradients * (settings.clip_norm / at::clamp_min(norms, settings.clip_norm)).unsqueeze(1);
+  const at::Tensor clipped = gradients / at::clamp_min(norms / settings.clip_norm, 1).unsqueeze(1);
   first_moment.mul_(settings.beta1).add_(clipped, 1 - settings.beta1);
   second_moment.mul_(settings.beta2).addcmul_(clipped, clipped, 1 - settings.beta2);
   const auto updates = static_cast<double>(settings.updates);
