@@ -23,8 +23,8 @@ FileLock lock_full_folder(const std::filesystem::path& folder, const std::vector
                           std::uintmax_t& freed) {
   try {
     return FileLock(folder);
-  } catch (const Error& error) {
-    if (error.kind() != ErrorKind::kRuntime || FileLock::is_held(folder)) throw;
+  } catch (const NoRoom&) {
+    if (FileLock::is_held(folder)) throw;
     for (const RunFolder& run : runs) {
       if (std::filesystem::is_symlink(run.path()) || FileLock::is_held(run.path())) continue;
       if (assess(run).is_complete()) freed = remove_checkpoints(run.path());
@@ -54,6 +54,10 @@ int prune(const PruneOptions& options) {
     if (std::filesystem::is_symlink(run.path())) {
       print_warning(fmt::format("left out: '{}' is a symbolic link; prune the experiment that it leads to",
                                 run.path().string()));
+      continue;
+    }
+    if (FileLock::is_held(run.path())) {
+      print_warning(fmt::format("left out: another process works on {}", run.id()));
       continue;
     }
     std::optional<FileLock> run_lock;

@@ -42,6 +42,12 @@ class Error : public std::runtime_error {
   ErrorKind kind_;
 };
 
+// A disk is full, or a quota is used up.
+class NoRoom : public Error {
+ public:
+  explicit NoRoom(const std::string& message) : Error(message, ErrorKind::kRuntime) {}
+};
+
 // Is told, in one line, of something that a user should know and that stops nothing.
 using WarningSink = std::function<void(const std::string&)>;
 

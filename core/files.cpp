@@ -26,6 +26,9 @@ namespace fs = std::filesystem;
 }
 
 [[noreturn]] void fail(std::string_view verb, const fs::path& path, ErrorKind kind) {
+  if (errno == ENOSPC || errno == EDQUOT) {
+    throw NoRoom(fmt::format("cannot {} '{}': {}", verb, path.string(), std::strerror(errno)));
+  }
   fail(verb, path, std::strerror(errno), kind);
 }
 

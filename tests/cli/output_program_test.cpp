@@ -15,6 +15,21 @@ namespace {
 
 using OutputProgram = ProgramTest;
 
+TEST_F(OutputProgram, SubmitsNothingWhereSlurmCanWriteNoLogs) {
+  const std::string quoted = results() + "\"x";
+  expect_refusal(che({"submit", small_config(), "--slurm", "--print", "-o", quoted}),
+                 {"sbatch cannot write logs"});
+  EXPECT_FALSE(std::filesystem::exists(quoted));
+}
+
+// A lock that cannot be taken is no full disk, on which prune makes room for one.
+TEST_F(OutputProgram, PrunesNothingWhereTheFolderCannotBeLocked) {
+  ASSERT_EQ(0, che({"run", small_config(), "-o", results()}).exit_code);
+  std::filesystem::create_directory(results() + "/lock.77");
+  EXPECT_EQ(1, che({"prune", results()}).exit_code);
+  EXPECT_EQ(2U, contents(results(), "checkpoint.bin").size());
+}
+
 // Help and version count as commands.
 TEST_F(OutputProgram, EveryCommandSaysWhenItsOutputCannotBeWritten) {
   ASSERT_EQ(0, che({"run", small_config(), "-o", results()}).exit_code);

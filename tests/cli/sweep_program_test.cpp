@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "core/file_lock.h"
 #include "core/files.h"
 #include "core/lock_holder.h"
 #include "core/process.h"
@@ -244,7 +245,12 @@ TEST_F(SweepProgramTest, EvaluatesStoredModelsAndPrunesThem) {
 
   expect_contains(output_of({"prune", results(), "--dry-run"}),
                   {"would delete the checkpoints of 2 of 2 runs"});
-  expect_contains(output_of({"prune", results()}), {"deleted the checkpoints of 2 of 2 runs"});
+  {
+    const FileLock other(std::filesystem::directory_iterator(results() + "/runs")->path());
+    expect_contains(output_of({"prune", results()}),
+                    {"left out: another process works on", "deleted the checkpoints of 1 of 2 runs"});
+  }
+  expect_contains(output_of({"prune", results()}), {"deleted the checkpoints of 1 of 2 runs"});
   EXPECT_TRUE(contents(results(), "checkpoint.bin").empty());
   EXPECT_EQ(metrics, contents(results(), "metrics.csv"));
   expect_contains(che({"run", small_config(), "-o", results()}).output, {"2 done, 0 to do"});
