@@ -48,21 +48,55 @@ struct FoundRuns {
   }
 };
 
-// Returns the score of a run that counts in tables, and nothing for others.
-std::optional<std::string> score_text(const RunFolder& run) {
-  const StoredRun stored = run.read();
-  if (stored.status.state != RunState::kFinished || !stored.damage.empty()) return std::nullopt;
-  const Metric metric = create_workload(run.config())->metric();
-  const auto value = score(stored.evaluation, run.config(), metric);
-  if (!value) return std::nullopt;
-  return fmt::format("{}{}", metric.format(*value), metric.unit());
-}
+// What two copies of a run are compared by.
+struct Copy {
+  std::optional<std::string> score;  // Of a run that counts in tables.
+  std::set<std::string> rows;
 
-// Adds the runs of folders[i] that no folder before it holds, or holds without a score.
+  explicit Copy(const RunFolder& run) {
+    const StoredRun stored = run.read();
+    const auto add = [&](const EvaluationRow& row, std::int64_t step) {
+      rows.insert(at_steps_text({{step, {row}}}, "") + windows_text({row}, ""));
+    };
+    for (const EvaluationRow& row : stored.evaluation) add(row, run.config().training.steps);
+    for (const auto& [step, of_step] : stored.at_steps) {
+      for (const EvaluationRow& row : of_step) add(row, step);
+    }
+    if (stored.status.state != RunState::kFinished || !stored.damage.empty()) return;
+    const Metric metric = create_workload(run.config())->metric();
+    const auto value = che::score(stored.evaluation, run.config(), metric);
+    if (value) score = fmt::format("{}{}", metric.format(*value), metric.unit());
+  }
+
+  bool has_all_of(const Copy& other) const { return std::ranges::includes(rows, other.rows); }
+};
+
+// Copies of runs that do not count because another folder has the same results, with more rows or not.
+struct LeftCopies {
+  std::size_t folder;
+  std::size_t counting;  // The folder whose copies count.
+  bool has_fewer_rows;
+  auto operator<=>(const LeftCopies&) const = default;
+
+  std::string text(const std::vector<std::filesystem::path>& paths,
+                   const std::vector<std::filesystem::path>& folders) const {
+    const std::string other = folders[counting].string();
+    const std::string more = has_fewer_rows ? " and more" : "";
+    if (paths.size() > 1) {
+      return fmt::format("{}: {} runs are in {} too, with the same results{}, and those count",
+                         folders[folder].string(), paths.size(), other, more);
+    }
+    return fmt::format("{}: the same run is in {}, with the same results{}, and that one counts",
+                       paths.front().string(), other, more);
+  }
+};
+
+// Adds the runs of folders[i]. Of a run that a folder before it holds, the copy with a score counts, of two
+// with a score the one that has all rows of the other, and else the first.
 void add_experiment(FoundRuns& found, const std::vector<std::filesystem::path>& folders, std::size_t i) {
   std::map<std::string, RunFolder*> known;
   for (RunFolder& run : found.runs) known.emplace(run.id(), &run);
-  std::map<std::size_t, std::vector<std::filesystem::path>> same;  // Runs with the same score, by folder.
+  std::map<LeftCopies, std::vector<std::filesystem::path>> same;
   std::vector<RunFolder> added;
   for (RunFolder& run : open_runs(folders[i], print_warning, &found.left_out)) {
     const auto first = known.find(run.id());
@@ -70,30 +104,34 @@ void add_experiment(FoundRuns& found, const std::vector<std::filesystem::path>& 
       added.push_back(std::move(run));
       continue;
     }
-    const std::size_t folder = found.origins.folder_of.at(first->second->path());
-    const std::optional<std::string> here = score_text(run);
-    const std::optional<std::string> there = score_text(*first->second);
-    if (here && !there) {
-      found.leave_out(fmt::format("{}: has no score that counts; the same run in {} does",
-                                  first->second->path().string(), folders[i].string()));
+    RunFolder& earlier = *first->second;
+    const std::size_t folder = found.origins.folder_of.at(earlier.path());
+    const Copy here(run);
+    const Copy there(earlier);
+    const bool is_new_score = here.score && !there.score;
+    const bool has_more = here.has_all_of(there) && here.rows.size() > there.rows.size();
+    if (is_new_score || (here.score && has_more)) {
+      if (is_new_score) {
+        found.leave_out(fmt::format("{}: has no score that counts; the same run in {} does",
+                                    earlier.path().string(), folders[i].string()));
+      } else {
+        same[{folder, i, true}].push_back(earlier.path());
+      }
       found.origins.folder_of[run.path()] = i;
-      *first->second = std::move(run);
-    } else if (here == there) {
-      same[folder].push_back(run.path());
+      earlier = std::move(run);
+    } else if (here.score.has_value() == there.score.has_value() && there.has_all_of(here)) {
+      same[{i, folder, there.rows.size() > here.rows.size()}].push_back(run.path());
     } else {
-      found.leave_out(fmt::format("{}: the same run is in {}, and that one counts; scores: {} here, {} there",
-                                  run.path().string(), folders[folder].string(), here.value_or("none"),
-                                  there.value_or("none")));
+      const std::string difference =
+          here.score == there.score ? "their rows differ"
+                                    : fmt::format("scores: {} here, {} there", here.score.value_or("none"),
+                                                  there.score.value_or("none"));
+      found.leave_out(fmt::format("{}: the same run is in {}, and that one counts; {}", run.path().string(),
+                                  folders[folder].string(), difference));
     }
   }
   for (RunFolder& run : added) found.add(std::move(run), i);
-  for (const auto& [folder, paths] : same) {
-    found.leave_out(paths.size() == 1
-                        ? fmt::format("{}: the same run is in {}, and that one counts",
-                                      paths.front().string(), folders[folder].string())
-                        : fmt::format("{}: {} runs are in {} too, with the same scores, and those count",
-                                      folders[i].string(), paths.size(), folders[folder].string()));
-  }
+  for (const auto& [copies, paths] : same) found.leave_out(copies.text(paths, folders));
 }
 
 // Adds all runs of folders[i], which may have none.

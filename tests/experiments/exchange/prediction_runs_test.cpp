@@ -213,13 +213,13 @@ TEST_F(PredictionRuns, OfTwoFoldersCountOnce) {
   store_predictions(equal.path(), made_up_predictions("my_lstm", 0, 0.875));
   const ResultTable same = read_table({scratch_.path(), equal.path()});
   ASSERT_EQ(1U, same.left_out.size());
-  EXPECT_TRUE(same.left_out[0].ends_with("and that one counts")) << same.left_out[0];
+  EXPECT_TRUE(same.left_out[0].ends_with(", with the same results, and that one counts")) << same.left_out[0];
   store_predictions(scratch_.path(), made_up_predictions("my_gru", 0, 0.25));
   store_predictions(equal.path(), made_up_predictions("my_gru", 0, 0.25));
-  EXPECT_EQ(
-      (std::vector<std::string>{fmt::format("{}: 2 runs are in {} too, with the same scores, and those count",
-                                            equal.path().string(), scratch_.path().string())}),
-      read_table({scratch_.path(), equal.path()}).left_out);
+  EXPECT_EQ((std::vector<std::string>{
+                fmt::format("{}: 2 runs are in {} too, with the same results, and those count",
+                            equal.path().string(), scratch_.path().string())}),
+            read_table({scratch_.path(), equal.path()}).left_out);
 }
 
 TEST(ReadTable, CountsAScoreBeforeARunWithoutOne) {
@@ -235,6 +235,41 @@ TEST(ReadTable, CountsAScoreBeforeARunWithoutOne) {
     ASSERT_EQ(1U, table.left_out.size());
     expect_contains(table.left_out[0], {first.path().string(), second.path().string()});
   }
+}
+
+TEST(ReadTable, CountsTheCopyWithMoreRows) {
+  const ScratchFolder first;
+  const ScratchFolder second;
+  for (const std::int64_t seed : {0, 1}) {
+    const RunConfig config = made_up_config("even_pairs", "rope", seed);
+    store_run(first.path(), config, RunState::kFinished, 0.75);
+    const RunFolder run = store_run(second.path(), config, RunState::kFinished, 0.75);
+    std::vector<EvaluationRow> rows = run.evaluation();
+    rows.push_back(rows.back());
+    rows.back().length = 52;
+    run.write_evaluation(rows);
+  }
+  for (const auto& folders : std::vector<std::vector<std::filesystem::path>>{{first.path(), second.path()},
+                                                                             {second.path(), first.path()}}) {
+    const ResultTable table = read_table(folders);
+    ASSERT_EQ(2U, table.runs.size());
+    EXPECT_EQ(52, table.runs[0].measured.back().length);
+    EXPECT_EQ((std::vector<std::string>{
+                  fmt::format("{}: 2 runs are in {} too, with the same results and more, and those count",
+                              first.path().string(), second.path().string())}),
+              table.left_out);
+  }
+}
+
+// Of rows that contradict each other the first folder's count, whatever the rounded score is.
+TEST(ReadTable, NamesCopiesThatContradictEachOther) {
+  const ScratchFolder first;
+  const ScratchFolder second;
+  store_run(first.path(), made_up_config("even_pairs", "rope"), RunState::kFinished, 0.75);
+  store_run(second.path(), made_up_config("even_pairs", "rope"), RunState::kFinished, 0.7501);
+  const ResultTable table = read_table({first.path(), second.path()});
+  ASSERT_EQ(1U, table.left_out.size());
+  expect_contains(table.left_out[0], {"and that one counts; their rows differ"});
 }
 
 TEST_F(PredictionRuns, KeepTheLengthsOfThePredictions) {
