@@ -4,7 +4,6 @@
 #include <array>
 #include <cmath>
 #include <initializer_list>
-#include <map>
 #include <optional>
 #include <set>
 #include <string_view>
@@ -21,11 +20,11 @@ namespace {
 
 using Row = FigureRow;
 
-// The best score without a model: that of a trivial baseline, or of guessing.
-double floor_of(const TableRow& row) {
-  double score = row.chance.value_or(0);
-  if (row.baselines) score = std::max(score, row.baselines->best().score);
-  return score;
+// The score of the best trivial baseline, or of guessing if it is better. Nothing where the runs of the row
+// are measured on different samples, which have no baselines in common.
+std::optional<double> baseline_of(const TableRow& row) {
+  if (!row.baselines) return std::nullopt;
+  return std::max(row.chance.value_or(0), row.baselines->best().score);
 }
 
 // The columns of a task that have a score.
@@ -41,8 +40,9 @@ std::vector<const EncodingLabel*> scored_columns(const ResultTable& table, const
 // Whether no cell of the task is, but for noise, above predictors without a model.
 bool is_at_baseline(const ResultTable& table, const TableRow& row) {
   constexpr double kNoise = 0.02;
+  const double floor = baseline_of(row).value_or(row.chance.value_or(0));
   return std::ranges::none_of(scored_columns(table, row), [&](const EncodingLabel* encoding) {
-    return table.cell(row.task, *encoding)->scores->best > floor_of(row) + kNoise;
+    return table.cell(row.task, *encoding)->scores->best > floor + kNoise;
   });
 }
 
@@ -79,7 +79,7 @@ void append_curves(const FigureSource& source, Aggregate aggregate, const Measur
 std::optional<double> training_accuracy(const FigureSource& source, const TableCell& cell) {
   std::vector<double> known;
   for (const TableRun* run : runs_of_curve(source.table, cell, source.aggregate)) {
-    if (run->training) known.push_back(run->training->accuracy);
+    if (run->training && run->training->accuracy) known.push_back(*run->training->accuracy);
   }
   if (known.empty()) return std::nullopt;
   return aggregate_of(known, source.aggregate == Aggregate::kMax ? Aggregate::kMean : source.aggregate);
@@ -133,7 +133,7 @@ DataTable accuracy_data(const FigureSource& source) {
                     return best.config.is_foreign() ? TableValue() : TableValue(best.config.training.*bound);
                   };
                   add_row(data, std::move(row),
-                          {cell.scores->value(source.aggregate), floor_of(task),
+                          {cell.scores->value(source.aggregate), table_value(baseline_of(task)),
                            yes_or_no(is_at_baseline(source.table, task)), point.x, count_value(point.runs),
                            point.y, point.low, point.high, table_value(training_accuracy(source, cell)),
                            length(&TrainingConfig::first_length), length(&TrainingConfig::last_length),
@@ -192,8 +192,8 @@ DataTable difference_data(const FigureSource& source) {
 }
 
 DataTable map_data(const FigureSource& source) {
-  DataTable data = empty_data(
-      {"aggregate", "runs", "unfinished", "score", "trained", "paper", "baseline", "permutation_invariant"});
+  DataTable data = empty_data({"aggregate", "runs", "unfinished", "score", "trained", "paper", "baseline",
+                               "chance", "permutation_invariant"});
   const FigureColumns columns(source.table);
   for (const TableRow& row : source.table.rows) {
     for (const EncodingLabel* encoding : scored_columns(source.table, row)) {
@@ -202,9 +202,10 @@ DataTable map_data(const FigureSource& source) {
       add_row(data, begin_row(row, *encoding, columns),
               {std::string(aggregate_name(source.aggregate, row.metric)), count_value(cell.finished.size()),
                count_value(cell.missing.size()), cell.scores->value(source.aggregate),
-               yes_or_no(!cell.did_not_train(source.aggregate)),
-               has_paper ? TableValue(cell.paper->score) : TableValue(), floor_of(row),
-               yes_or_no(row.permutation_invariant)});
+               cell.is_training_known(source.aggregate) ? yes_or_no(!cell.did_not_train(source.aggregate))
+                                                        : TableValue(),
+               has_paper ? TableValue(cell.paper->score) : TableValue(), table_value(baseline_of(row)),
+               table_value(row.chance), yes_or_no(row.permutation_invariant)});
     }
   }
   return data;
@@ -224,7 +225,7 @@ DataTable run_data(const FigureSource& source) {
                 {yes_or_no(is_at_baseline(source.table, row)), run.id, run.config.seed,
                  run.config.is_foreign() ? TableValue() : TableValue(run.config.learning_rate), *run.score,
                  cell.scores->median, run.training ? yes_or_no(run.training->trained) : TableValue(),
-                 table_value(row.chance), floor_of(row)});
+                 table_value(row.chance), table_value(baseline_of(row))});
       }
     }
   }
@@ -335,7 +336,7 @@ DataTable effect_data(const FigureSource& source) {
           add_row(data, begin_row(row, label, columns, effect.path),
                   {effect.path, value, std::string(aggregate_name(source.aggregate, row.metric)),
                    count_value(scores.size()), aggregate_of(scores, source.aggregate, row.metric), *low,
-                   *high, table_value(without_dape), floor_of(row)});
+                   *high, table_value(without_dape), table_value(baseline_of(row))});
         }
       }
     }
@@ -344,16 +345,14 @@ DataTable effect_data(const FigureSource& source) {
 }
 
 void add_run_counts(DataTable& data, const ResultTable& table) {
-  // A run on a text is in several rows, one a test length.
-  std::map<std::string_view, bool> has_score;
-  for (const TableRun& run : table.runs) {
-    has_score.emplace(run.id, true).first->second &= run.score.has_value();
-  }
-  const auto finished = std::ranges::count_if(has_score, [](const auto& run) { return run.second; });
+  const auto runs = table.by_stored_run();
+  const auto finished = std::ranges::count_if(runs, [](const auto& run) {
+    return std::ranges::all_of(run, [](const TableRun* entry) { return entry->score.has_value(); });
+  });
   data.columns.insert(data.columns.end(), {"finished_runs", "all_runs"});
   for (Row& row : data.rows) {
     row.push_back(count_value(static_cast<std::size_t>(finished)));
-    row.push_back(count_value(has_score.size()));
+    row.push_back(count_value(runs.size()));
   }
 }
 

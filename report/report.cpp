@@ -44,13 +44,16 @@ mustache::data texts(std::initializer_list<std::pair<const char*, std::string>> 
   return view;
 }
 
+bool has_score(const TableRun* run) { return run->score.has_value(); }
+
 mustache::list facts_view(const ResultTable& table) {
   std::size_t finished = 0;
   double seconds = 0;
   std::string first, last;
-  for (const TableRun& run : table.runs) {
-    const RunStatus& status = run.status;
-    finished += run.score ? 1U : 0U;
+  const auto runs = table.by_stored_run();
+  for (const auto& run : runs) {
+    const RunStatus& status = run.front()->status;
+    finished += std::ranges::all_of(run, has_score) ? 1U : 0U;
     seconds += status.training_seconds + status.evaluation_seconds;
     if (!status.started.empty() && (first.empty() || status.started < first)) first = status.started;
     last = std::max(last, status.updated);
@@ -60,7 +63,7 @@ mustache::list facts_view(const ResultTable& table) {
   const auto add = [&facts](const std::string& name, const std::string& value) {
     facts.push_back(texts({{"name", name}, {"value", value}}));
   };
-  add("Runs", fmt::format("{}, {} of them finished", table.runs.size(), finished));
+  add("Runs", fmt::format("{}, {} of them finished", runs.size(), finished));
   for (const Fact& fact : provenance(table)) add(fact.name, fact.value);
   add("Program", fmt::format("che {}, LibTorch {}",
                              distinct(table, [](const TableRun& run) { return run.status.version; }),
@@ -200,8 +203,10 @@ FigureViews figure_views(const ResultTable& table, const WarningSink& warn) {
 
 mustache::list missing_view(const ResultTable& table) {
   mustache::list views;
-  for (const TableRun& run : table.runs) {
-    if (!run.score) views.push_back(texts({{"run", run.id}, {"reason", missing_reason(run)}}));
+  for (const auto& run : table.by_stored_run()) {
+    const auto missing = std::ranges::find_if_not(run, has_score);
+    if (missing == run.end()) continue;
+    views.push_back(texts({{"run", (*missing)->id}, {"reason", missing_reason(**missing)}}));
   }
   return views;
 }

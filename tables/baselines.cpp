@@ -74,7 +74,7 @@ void append_baseline_notes(std::vector<Note>& notes, const ResultTable& table) {
              fmt::join(kNgramOrders, " and "));
   }
   if (without.empty()) return;
-  add_note(notes, NoteKind::kMethod,
+  add_note(notes, NoteKind::kReading,
            "No baselines of {}: the row's runs are evaluated on different samples, or tasks by another "
            "metric than accuracy.",
            fmt::join(without, ", "));

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <functional>
 #include <map>
 #include <set>
 #include <string>
@@ -75,24 +74,6 @@ void append_claims_note(std::vector<Note>& notes, std::vector<PaperClaim> claims
            }));
 }
 
-void append_untrained_note(std::vector<Note>& notes, std::string_view who) {
-  add_note(
-      notes, NoteKind::kReading,
-      "{} Did not train: {}, over the last tenth of the steps, a training accuracy at least {:.0f} points "
-      "above the best predictor that does not see the input, at the training lengths. The score says "
-      "nothing about extrapolation.",
-      kUntrainedSign, who, 100 * kTrainedMargin);
-}
-
-void append_partly_trained_note(std::vector<Note>& notes, const std::vector<PartlyTrainedCell>& cells) {
-  if (cells.empty()) return;
-  add_note(notes, NoteKind::kReading, "Cells in which only some runs trained: {}.",
-           joined(cells, "; ", [](const PartlyTrainedCell& cell) {
-             return fmt::format("{} on {} ({} of {} runs did not train)", cell.encoding.text(),
-                                cell.task.text(), cell.untrained, cell.counted);
-           }));
-}
-
 void append_invariant_note(std::vector<Note>& notes, const ResultTable& table) {
   if (std::ranges::none_of(table.rows, &TableRow::permutation_invariant)) return;
   add_note(notes, NoteKind::kReading, "{} The paper marks the task as permutation-invariant.",
@@ -117,9 +98,10 @@ std::string count_text(const std::set<std::size_t>& counts) {
 }
 
 void append_waiting_note(std::vector<Note>& notes, const ResultTable& table) {
-  const std::ptrdiff_t waiting = std::ranges::count_if(table.runs, std::not_fn(is_begun));
+  const auto runs = table.by_stored_run();
+  const auto waiting = std::ranges::count_if(runs, [](const auto& run) { return !is_begun(*run.front()); });
   if (waiting == 0) return;
-  add_note(notes, NoteKind::kReading, "Not begun: {} of {}.", waiting, counted(table.runs.size(), "run"));
+  add_note(notes, NoteKind::kReading, "Not begun: {} of {}.", waiting, counted(runs.size(), "run"));
 }
 
 // The tables of the paper that some cell shows a value of.
@@ -178,8 +160,7 @@ std::string weakness_text(WeakBest weakness, bool is_second) {
     case WeakBest::kDidNotTrain:
       return fmt::format("{} is of a cell that did not train", score);
     case WeakBest::kTrivial:
-      return fmt::format("{} is {}within two standard errors of the best trivial baseline", score,
-                         is_second ? "below or " : "");
+      return fmt::format("{} is below or within two standard errors of the best trivial baseline", score);
   }
   throw Error("reason for an unmarked best out of range", ErrorKind::kRuntime);
 }
@@ -364,6 +345,7 @@ std::vector<Note> score_notes(const ResultTable& table, const ScoreTableOptions&
                                                                       : "no run of the cell reached");
   }
   append_partly_trained_note(notes, partly_trained_cells(table, options.aggregate));
+  append_unknown_training_note(notes, table);
   append_unmarked_note(notes, table, options.aggregate);
   append_baseline_notes(notes, table);
   append_provenance(notes, table);

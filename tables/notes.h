@@ -70,6 +70,9 @@ struct PartlyTrainedCell {
 // Names these cells, if there are any.
 void append_partly_trained_note(std::vector<Note>& notes, const std::vector<PartlyTrainedCell>& cells);
 
+// Counts the runs of tasks whose training nothing is known of, although che trained them.
+void append_unknown_training_note(std::vector<Note>& notes, const ResultTable& table);
+
 // Explains kInvariantSign, if a row of `table` has it.
 void append_invariant_note(std::vector<Note>& notes, const ResultTable& table);
 

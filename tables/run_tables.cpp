@@ -146,6 +146,8 @@ std::string missing_reason(const TableRun& run) {
     return fmt::format("{}: {}", run.state(), run.error().empty() ? "no reason stored" : run.error());
   }
   if (run.config.is_foreign() && run.missing_lengths == 0) return "predictions have no loss";
+  if (run.missing_lengths == 0 && state == RunState::kFinished)
+    return "its loss is no number at a test length";
   std::string reason =
       fmt::format("{}, step {} of {}", run.state(), run.status.step, run.config.training.steps);
   if (run.missing_lengths > 0 && (state == RunState::kFinished || state == RunState::kEvaluating)) {

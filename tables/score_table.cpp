@@ -139,7 +139,7 @@ PrintedTable print(const ResultTable& table, const ScoreTableOptions& options) {
 TableValue best_training_accuracy(const ResultTable& table, const TableCell& cell) {
   if (!cell.scores) return {};
   const auto& training = table.runs[cell.best].training;
-  return table_value(training ? std::optional(training->accuracy) : std::nullopt);
+  return table_value(training ? training->accuracy : std::nullopt);
 }
 
 DataTable data(const ResultTable& table, const ScoreTableOptions& options) {
@@ -160,6 +160,9 @@ DataTable data(const ResultTable& table, const ScoreTableOptions& options) {
     };
     const bool has_paper = shows_paper(cell, std::max(options.paper, PaperValues::kComparable));
     const PaperValue paper = has_paper ? *cell.paper : PaperValue();
+    // Of models outside che nothing is known of training.
+    const bool is_trained_known =
+        row.level != Level::kText && (cell.finished.empty() || cell.trained + cell.untrained > 0);
     std::vector<std::pair<const char*, TableValue>> values = {
         {"level", std::string(level_name(row.level))},
         {"task", row.task.text()},
@@ -188,7 +191,7 @@ DataTable data(const ResultTable& table, const ScoreTableOptions& options) {
                                               : TableValue("other_positions")},
         {"permutation_invariant", row.permutation_invariant ? "yes" : "no"},
         {"trained_runs",
-         row.level == Level::kText ? TableValue() : TableValue(static_cast<std::int64_t>(cell.trained))},
+         is_trained_known ? TableValue(static_cast<std::int64_t>(cell.trained)) : TableValue()},
         {"training_accuracy", best_training_accuracy(table, cell)}};
     const auto baselines = baseline_values(table, row);
     for (std::size_t i = 0; i < baselines.size(); ++i) {

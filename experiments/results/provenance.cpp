@@ -170,7 +170,8 @@ std::vector<Fact> provenance(const ResultTable& table) {
   }
   if (const std::string row_settings = settings_of_rows(table); !row_settings.empty()) {
     facts.insert(facts.end() - 1,
-                 {"Settings that all runs of a task share and other tasks do not", row_settings});
+                 {"Settings that all runs of a task share and other tasks do not", row_settings,
+                  /*is_needed=*/true});
   }
   if (const std::vector<std::string>& skipped = table.conditions.skip; !skipped.empty()) {
     facts.insert(facts.begin(), {"No runs with", fmt::format("{}{}", fmt::join(skipped, " or "),

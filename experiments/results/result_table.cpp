@@ -60,20 +60,19 @@ TableRun make_run(const RunFolder& folder, const RunConfig& config, const Stored
   if (!run.damage.empty()) run.at_steps.clear();
   const bool is_finished = run.damage.empty() && run.status.state == RunState::kFinished;
   if (is_finished) run.training = judge.judge(run.config, run.metrics);
-  const std::vector<EvaluationRow>& rows = stored.evaluation;
-  if (is_finished) run.evaluation = scored_rows(rows, config, rules);
+  if (is_finished) run.evaluation = scored_rows(stored.evaluation, config, rules);
   run.metric = rules.metric.value_or(create_workload(config)->metric());
   run.score = mean_value(run.evaluation, run.metric);
   if (run.score) {
     run.score_error = mean_error(run.evaluation, run.metric);
     run.scored_lengths.clear();
     for (const EvaluationRow& row : run.evaluation) run.scored_lengths.push_back(row.length);
-    std::ranges::copy_if(rows, std::back_inserter(run.measured),
+    std::ranges::copy_if(stored.evaluation, std::back_inserter(run.measured),
                          [&, settings = evaluation_settings(config)](const EvaluationRow& row) {
                            return row.encoding_settings == settings && stands_in_row(row, config);
                          });
   } else {
-    run.missing_lengths = missing_lengths(rows, config).size();
+    run.missing_lengths = missing_lengths(stored.evaluation, config).size();
   }
   return run;
 }
@@ -259,9 +258,8 @@ void fill_cells(ResultTable& table) {
     TableCell& cell = table.cells[{run.task, run.encoding}];
     if (cell.id.empty()) {
       cell.id = cell_id(run.config);
-      const bool is_encoder = run.config.model.kind == ModelConfig().kind;
-      const bool is_accuracy = run.metric.source == Metric::Source::kAccuracy;
-      if (is_encoder && is_accuracy && !run.config.has_text()) {
+      const bool is_task_of_encoder = run.config.model.kind == ModelConfig().kind && !run.config.has_text();
+      if (is_task_of_encoder && run.metric.source == Metric::Source::kAccuracy) {
         cell.paper = paper_value(run.task, run.config.encoding);
       }
     }
@@ -280,7 +278,7 @@ void fill_cells(ResultTable& table) {
     if (scores.empty()) continue;
     const TableRun& best = table.runs[cell.best];
     cell.scores = summarize(std::move(scores), best.metric);
-    cell.best_trained = !best.training || best.training->trained;
+    if (best.training) cell.best_trained = best.training->trained;
     cell.best_error = best.score_error;
     // Errors of runs on the same samples are not independent; this takes them as if they were the same.
     double sum = 0;
@@ -309,6 +307,17 @@ std::set<std::int64_t> seeds_of(const ResultTable& table, const TableCell& cell)
 
 const TableRow& ResultTable::row(const TaskLabel& task) const {
   return *std::ranges::find(rows, task, &TableRow::task);
+}
+
+std::vector<std::vector<const TableRun*>> ResultTable::by_stored_run() const {
+  std::vector<std::vector<const TableRun*>> stored;
+  std::map<std::pair<std::size_t, std::string>, std::size_t> places;
+  for (const TableRun& run : runs) {
+    const std::size_t place = places.emplace(std::pair(run.experiment, run.id), stored.size()).first->second;
+    if (place == stored.size()) stored.emplace_back();
+    stored[place].push_back(&run);
+  }
+  return stored;
 }
 
 const TableCell* ResultTable::cell(const TaskLabel& task, const EncodingLabel& encoding) const {

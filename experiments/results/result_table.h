@@ -78,15 +78,19 @@ struct TableCell {
   // The paper's value for an encoder's task; of a text, see add_paper_perplexities.
   std::optional<PaperValue> paper;
 
-  bool best_trained = true;          // False if the run `best` is known not to have trained.
+  std::optional<bool> best_trained;  // Whether the run `best` trained, if it is known.
   std::optional<double> best_error;  // Standard error of its score from the test samples.
   std::optional<double> mean_error;  // Standard error of the mean over the finished runs.
 
   // True if the runs behind the number did not train, so that it says nothing about extrapolation. The run
   // with the maximum counts for the maximum, every finished run for other aggregates.
   bool did_not_train(Aggregate aggregate) const {
-    if (aggregate == Aggregate::kMax) return !finished.empty() && !best_trained;
+    if (aggregate == Aggregate::kMax) return best_trained == false;
     return !finished.empty() && untrained == finished.size();
+  }
+  // Whether what did_not_train() says rests on training metrics.
+  bool is_training_known(Aggregate aggregate) const {
+    return aggregate == Aggregate::kMax ? best_trained.has_value() : trained + untrained > 0;
   }
   // Returns the standard error of the number from the test samples, if it is known. A median and an
   // interquartile mean get the error of the mean.
@@ -128,6 +132,11 @@ struct ResultTable {
   const TableRow& row(const TaskLabel& task) const;
   // Null where no run has both.
   const TableCell* cell(const TaskLabel& task, const EncodingLabel& encoding) const;
+
+  // The members of `runs` that belong to one stored run, for each of them, in the order of the table: a run
+  // on a text has one a test length, and any run one for each of the settings that `che evaluate --set` gave
+  // it.
+  std::vector<std::vector<const TableRun*>> by_stored_run() const;
 };
 
 // Says which of several folders holds each run.

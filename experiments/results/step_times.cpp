@@ -122,7 +122,7 @@ StepTimes step_times(const std::vector<RunFolder>& all, const RunChoice& choice,
     TaskTimes& times = result.tasks[task];
     const TrainingConfig& training = config.training;
     const EvaluationConfig evaluation = with_exact_lengths(config.evaluation);
-    result.hardware.insert(hardware_of(stored.status));
+    if (!config.is_foreign()) result.hardware.insert(hardware_of(stored.status));
     result.has_shared_jobs = result.has_shared_jobs || config.execution.replicas > 1;
     if (const auto step = step_time(stored.metrics)) {
       times.step[label][{training.first_length, training.last_length, 1, {}}].push_back(*step);

@@ -25,11 +25,13 @@ std::string divergence_text(const Divergence& divergence) {
 
 std::optional<TrainingOutcome> TrainingJudge::judge(const RunConfig& config,
                                                     const std::vector<MetricsRow>& metrics) {
-  if (metrics.empty() || config.has_text() || !config.is_drawn()) return std::nullopt;
-  TrainingOutcome outcome{.accuracy = final_training_accuracy(metrics),
-                          .diverged = divergence(config, metrics).has_value()};
-  outcome.trained = outcome.accuracy >= best_without_input(config) + kTrainedMargin;
-  return outcome;
+  if (config.has_text() || config.is_foreign() || !config.is_drawn()) return std::nullopt;
+  if (config.training.steps == 0) return TrainingOutcome();
+  if (metrics.empty()) return std::nullopt;
+  const double accuracy = final_training_accuracy(metrics);
+  return TrainingOutcome{.accuracy = accuracy,
+                         .trained = accuracy >= best_without_input(config) + kTrainedMargin,
+                         .diverged = divergence(config, metrics).has_value()};
 }
 
 double TrainingJudge::best_without_input(const RunConfig& config) {

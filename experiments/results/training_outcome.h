@@ -14,9 +14,9 @@ namespace che {
 // better than predictors without an input has learned nothing that could carry over to other lengths. Its
 // score says nothing about extrapolation.
 struct TrainingOutcome {
-  double accuracy = 0;    // 0 .. 1, with dropout, before each update.
-  bool trained = true;    // It passes the best predictor without an input by kTrainedMargin.
-  bool diverged = false;  // See divergence().
+  std::optional<double> accuracy = {};  // 0 .. 1, with dropout, before each update; of a step or more.
+  bool trained = false;                 // It passes the best predictor without an input by kTrainedMargin.
+  bool diverged = false;                // See divergence().
 };
 
 inline constexpr double kTrainedMargin = 0.02;
@@ -45,7 +45,7 @@ std::string divergence_text(const Divergence& divergence);
 // Measures the best predictor without an input once for each task and training lengths.
 class TrainingJudge {
  public:
-  // Nothing without metrics.
+  // Nothing without metrics, but for a model that was to be evaluated without training.
   std::optional<TrainingOutcome> judge(const RunConfig& config, const std::vector<MetricsRow>& metrics);
 
  private:

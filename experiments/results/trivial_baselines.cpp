@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <boost/math/statistics/univariate_statistics.hpp>
 #include <cmath>
+#include <functional>
 #include <memory>
 #include <numeric>
 #include <optional>
@@ -248,13 +249,18 @@ void add_trivial_baselines(ResultTable& table, BaselineUse use) {
   table.has_baselines = use == BaselineUse::kShown;
   for_each_index(table.rows.size(), [&](std::size_t i) {
     TableRow& row = table.rows[i];
-    const TableRun* first = nullptr;
-    bool same = row.metric.source == Metric::Source::kAccuracy;
+    std::vector<const TableRun*> runs;
     for (const TableRun& run : table.runs) {
-      if (run.task != row.task) continue;
-      if (first == nullptr) first = &run;
-      same = same && !run.config.has_text() && run.config.is_drawn() && same_samples(run, *first);
+      if (run.task == row.task) runs.push_back(&run);
     }
+    // What waits, or has failed, says nothing about the samples of the scores that the row shows.
+    const auto has_score = [](const TableRun* run) { return run->score.has_value(); };
+    if (std::ranges::any_of(runs, has_score)) std::erase_if(runs, std::not_fn(has_score));
+    const TableRun* const first = runs.front();
+    const bool same =
+        row.metric.source == Metric::Source::kAccuracy && std::ranges::all_of(runs, [&](const TableRun* run) {
+          return !run->config.has_text() && run->config.is_drawn() && same_samples(*run, *first);
+        });
     if (same && !first->scored_lengths.empty()) {
       row.baselines = measure_trivial_baselines(
           first->config.task, first->config.evaluation,

@@ -97,6 +97,15 @@ def draw_chance(axes: Axes, rows: Sequence[Row], **look: Any) -> None:
     axes.axhline(100 * chance, **CHANCE, **look)
 
 
+TRAINED = ("trained_from", "trained_to")
+
+
+def common_training_lengths(rows: Sequence[Row]) -> tuple[float, float] | None:
+  """The first and the last length that all lines were trained at, of those whose training is known."""
+  first, last = known(rows, "trained_from"), known(rows, "trained_to")
+  return (max(first), min(last)) if first and max(first) <= min(last) else None
+
+
 def draw_accuracy(axes: Axes, rows: Sequence[Row], styles: dict[str, Style]) -> list[tuple[float, Style]]:
   """The lines of one task over length, with the training lengths shaded; returns where coloured lines end."""
   ends = []
@@ -104,9 +113,8 @@ def draw_accuracy(axes: Axes, rows: Sequence[Row], styles: dict[str, Style]) -> 
     draw_line(axes, line, styles[encoding], "length", "accuracy")
     if not is_grey(line[0]):
       ends.append((100 * line[-1].number("accuracy"), styles[encoding]))
-  trained = known(rows, "trained_from", "trained_to")
-  if trained:
-    axes.axvspan(min(trained), max(trained), color=SHADE, linewidth=0, zorder=0)
+  if trained := common_training_lengths(rows):
+    axes.axvspan(*trained, color=SHADE, linewidth=0, zorder=0)
   draw_chance(axes, rows, zorder=1)
   axes.set_xlim(1, max(known(rows, "length")) * 1.03)
   axes.set_ylim(lowest_percent(known(rows, *ACCURACIES)), 102)
@@ -123,9 +131,9 @@ def beats_chance(rows: Sequence[Row]) -> bool:
 
 
 def ends_of_score(rows: Sequence[Row]) -> set[float]:
-  """The first and the last length that scores count, if lines go on beyond them."""
+  """The first and the last length that the score of a line counts, if lines go on beyond them."""
   lengths, scored = known(rows, "length"), known(rows, "scored_from", "scored_to")
-  return {end for end in (min(scored), max(scored)) if not min(lengths) >= end and not max(lengths) <= end}
+  return {end for end in scored if min(lengths) < end < max(lengths)}
 
 
 def draw_training(axes: Axes, rows: Sequence[Row], styles: dict[str, Style]) -> None:
@@ -170,7 +178,9 @@ def accuracy(rows: list[Row], width: float) -> Sheet:
   handles = [*legend_of(shown, styles, "length"), handle("chance", **CHANCE)]
   if beats_chance(shown):
     handles.append(handle("best symbol of each position", **TRIVIAL))
-  handles.append(Patch(color=SHADE, linewidth=0, label="training lengths"))
+  differ = any(len(set(known(members, column))) > 1 for members in tasks.values() for column in TRAINED)
+  shade = "training lengths of all lines" if differ else "training lengths"
+  handles.append(Patch(color=SHADE, linewidth=0, label=shade))
   if ends_of_score(shown):
     handles.append(handle("end of the scored lengths", **SCORED))
   lowest = {lowest_percent(known(members, *ACCURACIES)) for members in tasks.values()}
@@ -304,7 +314,8 @@ def effects(rows: list[Row], width: float) -> Sheet:
       draw_line(axes, line, styles[encoding], "setting_value", "score")
       for without in known(line[:1], "without_dape"):
         axes.axhline(100 * without, **WITHOUT, color=styles[encoding].colour)
-    axes.axhline(100 * members[0].number("baseline"), **TRIVIAL)
+    for baseline in known(members[:1], "baseline"):
+      axes.axhline(100 * baseline, **TRIVIAL)
     values = sorted(set(known(members, "setting_value")))
     if values[0] > 0 and values[-1] > 4 * values[0]:
       axes.set_xscale("log")
@@ -315,7 +326,8 @@ def effects(rows: list[Row], width: float) -> Sheet:
   handles = legend_of(rows, styles, "setting_value")
   if known(rows, "without_dape"):
     handles.append(handle("the same without DAPE", **WITHOUT))
-  handles.append(handle("best trivial baseline", **TRIVIAL))
+  if known(rows, "baseline"):
+    handles.append(handle("best trivial baseline", **TRIVIAL))
   caption = caption_of(
     rows,
     "What does a setting do?",

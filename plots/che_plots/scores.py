@@ -134,11 +134,12 @@ def draw_cell(axes: Axes, row: Row, x: int, y: int, decimals: int, has_paper: bo
     text = "100" if score >= 0.9995 else f"{100 * score:.{decimals}f}"
     axes.text(x, height, text, ha="center", va="center_baseline", **look)
 
-  baseline = row.number("baseline")
+  baseline = (known([row], "baseline") or known([row], "chance") or [0.0])[0]
   share = (row.number("score") - baseline) / max(1 - baseline, 1e-9)  # SCALE takes what is beyond 0 and 1 for these.
-  colour = to_hex(SCALE(share)) if row.is_yes("trained") else UNTRAINED
+  did_not_train = row.text("trained") == "no"  # Empty where it is not known.
+  colour = UNTRAINED if did_not_train else to_hex(SCALE(share))
   top, height = (-0.47, 0.52) if has_paper else (-0.46, 0.92)
-  look = {"facecolor": colour, "edgecolor": "none"} if row.is_yes("trained") else HATCHED
+  look = HATCHED if did_not_train else {"facecolor": colour, "edgecolor": "none"}
   axes.add_patch(Rectangle((x - 0.47, y + top), 0.94, height, **look))
   write(row.number("score"), y + top + height / 2, fontsize=TEXT, color=text_colour(colour))
   if row.number("unfinished"):
@@ -194,7 +195,8 @@ def score_map(rows: list[Row], width: float) -> Sheet:
   handles: list[Artist] = []
   marks = ["\N{EN DASH}, no finished run"] * (len(columns) * len(tasks) > len(rows))
   marks += ["\N{DAGGER}, a permutation-invariant task"] * any(row.is_yes("permutation_invariant") for row in rows)
-  untrained = not all(row.is_yes("trained") for row in rows)
+  guessed = [task for task, members in tasks.items() if not known(members, "baseline")]
+  untrained = any(row.text("trained") == "no" for row in rows)
   if untrained:
     handles.append(Patch(label="did not train", **HATCHED))
   if any(known(rows, "unfinished")):
@@ -204,9 +206,10 @@ def score_map(rows: list[Row], width: float) -> Sheet:
     f"How does each {kind_of(rows)} do on each task?",
     f"Numbers are scores, the mean accuracy over the test lengths in percent; each is {of_runs(rows)}.",
     "Their colour goes from the best trivial baseline of the task to 100 %.",
+    f"It goes from guessing where columns have different test samples: {', '.join(guessed)}." if guessed else "",
     "The paper's are in italics; its size, budget and lengths may differ." if has_paper else "",
     f"Did not train: {'the best' if rows[0].text('aggregate') == 'max' else 'every'} run is less than 2 points above "
-    "guessing at the training lengths." if untrained else "",
+    "the best predictor without an input at the training lengths." if untrained else "",
     f"Marks: {'; '.join(marks)}." if marks else "",
   )  # fmt: skip
   longest = max(len(part) for head in heads for part in head.split("\n"))
@@ -229,7 +232,8 @@ def runs(rows: list[Row], width: float) -> Sheet:
         offset = 0.5 * ((i + 0.5) / len(line) - 0.5)
         axes.plot(100 * row.number("score"), y + offset, **dot(3.2, row.text("trained") != "no", style.colour))
       axes.vlines([100 * median for median in known(line[:1], "median")], y - 0.4, y + 0.4, color="#222222", zorder=3)
-    axes.axvline(100 * members[0].number("baseline"), **TRIVIAL, zorder=0)
+    for baseline in known(members[:1], "baseline"):
+      axes.axvline(100 * baseline, **TRIVIAL, zorder=0)
     name_rows(axes, [style.label if place.has_y_label else "" for style in styles.values()])
     axes.set_xlim(100 * min(known(shown, "score", "chance")) - 3, 102)
     axes.grid(axis="y")
@@ -238,7 +242,8 @@ def runs(rows: list[Row], width: float) -> Sheet:
   if any(row.text("trained") == "no" for row in shown):
     handles.append(handle("did not train", **dot(3.2, False)))
   handles.append(handle("median", marker="|", markersize=7, markeredgewidth=1.2, linewidth=0))
-  handles.append(handle("best trivial baseline", **TRIVIAL))
+  if known(shown, "baseline"):
+    handles.append(handle("best trivial baseline", **TRIVIAL))
   tasks = by_task(shown)
   counts = [len(line) for members in tasks.values() for line in by_column(members).values()]
   caption = caption_of(

@@ -62,7 +62,8 @@ TEST(FigureData, AccuracyIsTheMeanOverTheSeedsOfEachCell) {
   EXPECT_EQ(column(rope, "rank"), Texts(4, "1")) << "its best run has the highest score";
   EXPECT_EQ(column(rope, "score"), Texts(4, "0.75"))
       << "rank, and whether the task is left out, can be read off";
-  EXPECT_EQ(column(rope, "baseline"), Texts(4, "0.5"));
+  EXPECT_EQ(column(rope, "baseline"), Texts(4, "")) << "none was measured";
+  EXPECT_EQ(column(rope, "at_baseline"), Texts(4, "no"));
   EXPECT_EQ(column(rope, "aggregate"), Texts(4, "max"));
   EXPECT_EQ(column(only(data, "encoding", "dape_kerple"), "rank"), Texts(4, "2"));
   EXPECT_TRUE(only(data, "task", "even_pairs").rows.empty()) << "no run of it has finished";
@@ -185,6 +186,22 @@ TEST(FigureData, AMapMarksWhatDidNotTrain) {
   EXPECT_EQ(column(pairs, "encoding"), (Texts{"rope", "randomized_rope"}));
   EXPECT_EQ(column(pairs, "trained"), (Texts{"no", "yes"}));
   EXPECT_EQ(column(pairs, "paper"), (Texts{"", "0.9998"}));
+}
+
+// The samples of one column are not those of the other, and what is best without a model is not known.
+TEST(FigureData, AMapHasNoBaselineOfDifferentSamples) {
+  const ScratchFolder scratch;
+  store_run(scratch.path(), made_up_config("bucket_sort", "rope"), RunState::kFinished, 0.75);
+  const auto baseline = [&] {
+    ResultTable table = make_table(open_runs(scratch.path()));
+    add_trivial_baselines(table);
+    return column(map_data({.table = table}), "baseline");
+  };
+  EXPECT_LT(0.6, std::stod(baseline().at(0)));
+  RunConfig other = made_up_config("bucket_sort", "alibi");
+  other.evaluation.last_length += 4;
+  store_run(scratch.path(), other, RunState::kFinished, 0.75);
+  EXPECT_EQ((Texts{"", ""}), baseline());
 }
 
 TEST(FigureData, SaysHowManyRunsHaveFinished) {

@@ -20,7 +20,7 @@ import pytest
 from matplotlib.axis import Axis
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
-from matplotlib.patches import Polygon
+from matplotlib.patches import Polygon, Rectangle
 from matplotlib.text import Text
 
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
@@ -262,6 +262,19 @@ def test_every_page_can_be_read_alone(results: dict[str, pathlib.Path]) -> None:
       )
 
 
+def test_without_common_test_samples_no_baseline_is_named() -> None:
+  shared = {"aggregate": "max", "runs": "1", "paper": "", "chance": "0.5", "permutation_invariant": "no"}
+  rows = [invented_row("t", name, score="0.5", baseline="", trained="yes", **shared) for name in "ab"]
+  sheet = scores.score_map(rows, 140)
+  assert "It goes from guessing where columns have different test samples: t." in sheet.caption
+  (figure,) = page.pages(sheet, 140)
+  cell = next(patch for patch in figure.axes[0].patches if isinstance(patch, Rectangle))
+  assert cell.get_facecolor() == scores.SCALE(0.0)
+  run = {"at_baseline": "no", "seed": "0", "learning_rate": "0.001", "median": "0.5", "baseline": "", "chance": "0.5"}
+  rows = [invented_row("t", "a", run=str(i), score="0.5", trained="yes", **run) for i in range(2)]
+  assert "best trivial baseline" not in [entry.get_label() for entry in scores.runs(rows, 140).legend]
+
+
 def test_an_unfinished_experiment_says_how_much_is_there() -> None:
   shared = {"aggregate": "max", "runs": "1", "paper": "", "baseline": "0.5", "permutation_invariant": "no"}
   counts = {"finished_runs": "3", "all_runs": "4", "score": "0.75", "trained": "yes"}
@@ -303,6 +316,9 @@ def test_lengths_beyond_the_score_are_marked(results: dict[str, pathlib.Path]) -
   assert not curves.ends_of_score(rows)
   beyond = [Row(row, scored_from="47", scored_to="149") for row in rows]
   assert curves.ends_of_score(beyond) == {149}
+  trained = [Row(row, trained_from="1", trained_to=str(4 + 16 * (i % 2))) for i, row in enumerate(rows)]
+  assert curves.common_training_lengths(trained) == (1, 4)
+  assert "training lengths of all lines" in [entry.get_label() for entry in curves.accuracy(trained, 140).legend]
   assert "end of the scored lengths" in [entry.get_label() for entry in curves.accuracy(beyond, 140).legend]
 
 

@@ -96,6 +96,23 @@ TEST_F(Report, LinksLeadBelowTheFolder) {
                          "href=\"../run%20%232%20%22100%25%22/runs/reverse_string-rope-"});
 }
 
+TEST_F(Report, CountsARunOnceThatWasMeasuredUnderOtherSettings) {
+  const RunFolder run =
+      store_run(scratch_.path(), made_up_config("reverse_string", "rope"), RunState::kFinished, 0.5);
+  RunStatus status = run.status();
+  status.training_seconds = 7;
+  status.evaluation_seconds = 0;
+  run.write_status(status);
+  std::vector<EvaluationRow> rows = run.evaluation();
+  for (EvaluationRow row : run.evaluation()) {
+    row.encoding_settings = {{"scaling", "yarn"}};
+    rows.push_back(row);
+  }
+  run.write_evaluation(rows);
+  expect_contains(report_html(make_table(open_runs(scratch_.path())), {.folders = {"."}}),
+                  {"1, 1 of them finished", ", 7 s of training and evaluation"});
+}
+
 TEST_F(Report, WithoutAFinishedRunSaysSo) {
   store_run(scratch_.path(), made_up_config("reverse_string", "rope"), RunState::kFailed);
   const std::string html = report_html(make_table(open_runs(scratch_.path())), {.folders = {"."}});

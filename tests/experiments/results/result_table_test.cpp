@@ -96,6 +96,8 @@ TEST_F(ResultTableTest, AnotherSettingOfTheEncodingInEvaluationIsAColumn) {
   EXPECT_EQ(cell_called(table, "reverse_string", "rope(scaling=yarn)")->scores->max, 0.75);
   ASSERT_EQ(table.runs.size(), 2U);
   EXPECT_EQ(table.runs[0].id, table.runs[1].id);
+  ASSERT_EQ(table.by_stored_run().size(), 1U);
+  EXPECT_EQ(table.by_stored_run()[0].size(), 2U);
   for (const TableRun& run : table.runs) {
     EXPECT_EQ(run.measured.size(), config.evaluation.lengths().size()) << run.encoding.text();
   }

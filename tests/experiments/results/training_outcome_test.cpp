@@ -21,10 +21,29 @@ TEST(TrainingOutcome, IsTheMeanOfTheLastTenth) {
   const RunConfig config = made_up_config("reverse_string", "rope");
   EXPECT_FALSE(judge.judge(config, {}).has_value());
   const auto outcome = judge.judge(config, rows_of({{800, 0.5}, {900, 0.625}, {950, 0.75}, {1000, 1.0}}));
-  EXPECT_DOUBLE_EQ(outcome->accuracy, 0.875);
+  EXPECT_DOUBLE_EQ(*outcome->accuracy, 0.875);
   // Rows may cover different numbers of steps.
-  EXPECT_DOUBLE_EQ(judge.judge(config, rows_of({{900, 0.5}, {990, 0.75}, {1000, 0.5}}))->accuracy, 0.725);
-  EXPECT_DOUBLE_EQ(judge.judge(config, rows_of({{3, 0.25}}))->accuracy, 0.25);
+  EXPECT_DOUBLE_EQ(*judge.judge(config, rows_of({{900, 0.5}, {990, 0.75}, {1000, 0.5}}))->accuracy, 0.725);
+  EXPECT_DOUBLE_EQ(*judge.judge(config, rows_of({{3, 0.25}}))->accuracy, 0.25);
+}
+
+// What is not known is neither.
+TEST(TrainingOutcome, IsKnownOfAModelWithoutTrainingAndNotOfLostMetrics) {
+  const ScratchFolder scratch;
+  RunConfig config = made_up_config("even_pairs", "rope");
+  store_run(scratch.path(), config, RunState::kFinished, 0.5, 0.9).write_metrics({});
+  config.encoding.reset("alibi");
+  config.training.steps = 0;
+  store_run(scratch.path(), config, RunState::kFinished, 0.5).write_metrics({});
+  const ResultTable table = make_table(open_runs(scratch.path()));
+  ASSERT_EQ(table.runs.size(), 2U);
+  for (const auto& [key, cell] : table.cells) {
+    const bool is_untrained = key.encoding.text().starts_with("alibi");
+    EXPECT_EQ(cell.did_not_train(Aggregate::kMax), is_untrained);
+    EXPECT_EQ(cell.is_training_known(Aggregate::kMean), is_untrained);
+    EXPECT_EQ(cell.untrained, is_untrained ? 1U : 0U);
+    EXPECT_EQ(cell.trained, 0U);
+  }
 }
 
 TEST(TrainingOutcome, CountsInItsCell) {

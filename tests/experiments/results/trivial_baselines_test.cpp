@@ -2,7 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include "experiments/results/result_table.h"
 #include "tasks/task.h"
+#include "tests/experiments/store/made_up_results.h"
+#include "tests/scratch_folder.h"
 
 namespace che {
 namespace {
@@ -108,6 +111,23 @@ TEST(TrivialBaselines, StandardErrorIsThatOfTheSamples) {
   evaluation.samples = 64;
   EXPECT_FALSE(
       measure_trivial_baselines(task_named("parity_check"), evaluation).constant.standard_error.has_value());
+}
+
+// A run without a score has no samples that a row could differ in.
+TEST(TrivialBaselines, AreOfTheRunsWithAScore) {
+  const ScratchFolder scratch;
+  store_run(scratch.path(), made_up_config("bucket_sort", "rope"), RunState::kFinished, 0.4);
+  RunConfig other = made_up_config("bucket_sort", "alibi");
+  other.evaluation.last_length += 4;
+  store_run(scratch.path(), other, RunState::kWaiting);
+  const auto has_baselines = [&] {
+    ResultTable table = make_table(open_runs(scratch.path()));
+    add_trivial_baselines(table);
+    return table.rows.front().baselines.has_value();
+  };
+  EXPECT_TRUE(has_baselines());
+  store_run(scratch.path(), other, RunState::kFinished, 0.4);
+  EXPECT_FALSE(has_baselines());
 }
 
 TEST(TrivialBaselines, AreTheSameEveryTime) {

@@ -1,0 +1,42 @@
+// The notes of a table on what did not train.
+#include <algorithm>
+#include <string_view>
+#include <vector>
+
+#include "core/text.h"
+#include "experiments/results/training_outcome.h"
+#include "tables/notes.h"
+
+namespace che {
+
+void append_untrained_note(std::vector<Note>& notes, std::string_view who) {
+  add_note(
+      notes, NoteKind::kReading,
+      "{} Did not train: {}, over the last tenth of the steps, a training accuracy at least {:.0f} points "
+      "above the best predictor that does not see the input, at the training lengths. The score says "
+      "nothing about extrapolation.",
+      kUntrainedSign, who, 100 * kTrainedMargin);
+}
+
+void append_partly_trained_note(std::vector<Note>& notes, const std::vector<PartlyTrainedCell>& cells) {
+  if (cells.empty()) return;
+  add_note(notes, NoteKind::kReading, "Cells in which only some runs trained: {}.",
+           joined(cells, "; ", [](const PartlyTrainedCell& cell) {
+             return fmt::format("{} on {} ({} of {} runs did not train)", cell.encoding.text(),
+                                cell.task.text(), cell.untrained, cell.counted);
+           }));
+}
+
+void append_unknown_training_note(std::vector<Note>& notes, const ResultTable& table) {
+  const auto runs = std::ranges::count_if(table.by_stored_run(), [](const auto& entries) {
+    const TableRun& run = *entries.front();
+    return run.score && !run.training && !run.config.is_foreign() && !run.config.has_text() &&
+           run.config.is_drawn();
+  });
+  if (runs == 0) return;
+  add_note(notes, NoteKind::kReading,
+           "Whether {} trained is not known, because their training metrics are missing.",
+           counted(static_cast<std::size_t>(runs), "run"));
+}
+
+}  // namespace che
