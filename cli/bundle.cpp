@@ -10,6 +10,7 @@
 #include "cli/reading_options.h"
 #include "core/error.h"
 #include "core/text.h"
+#include "experiments/published/quoted_scores.h"
 
 namespace che {
 namespace {
@@ -28,6 +29,10 @@ int bundle(const BundleOptions& options) {
   }
   check_output_file("--output", options.output);
   fmt::print("{}", describe(write_bundle(options.experiment, options.output), options.output));
+  if (std::filesystem::exists(std::filesystem::path(options.experiment) / kQuotedFile)) {
+    print_warning(
+        fmt::format("{} is not in the bundle, which holds runs alone; hand it on beside it", kQuotedFile));
+  }
   return 0;
 }
 

@@ -161,6 +161,7 @@ class BundleReader {
     }
     finish_run();
     if (!files_.empty()) fail(files_.begin()->first, "is in the manifest and not in the bundle");
+    if (summary_.runs == 0) fail(root_, "holds no run; `che bundle` writes no such bundle");
     if (!archive_.is_whole()) {
       throw Error(
           fmt::format("{}: is damaged: its content is whole, its own bytes or its hash are not", file_));
@@ -261,7 +262,8 @@ BundleSummary write_bundle(const fs::path& experiment, const fs::path& file) {
   summary.name = bundled_name(experiment);
   summary.version = program_version();
   summary.git_commit = git_commit();
-  std::ranges::sort(found.runs, {}, &RunFolder::id);
+  // As their paths are ordered, where an id may begin another one.
+  std::ranges::sort(found.runs, {}, [](const RunFolder& run) { return run.id() + "/"; });
   Seeds seeds;
   OrderedJson files = OrderedJson::array();
   for (const RunFolder& run : found.runs) {

@@ -20,6 +20,7 @@
 #include "experiments/exchange/archive.h"
 #include "experiments/plan/run_workload.h"
 #include "experiments/statistics/score_summary.h"
+#include "experiments/store/checkpoint.h"
 
 namespace che {
 namespace {
@@ -239,6 +240,11 @@ std::vector<BundledRun> RetrainingChoice::chosen() const {
         others.empty() ? "" : fmt::format(" ({})", fmt::join(others, ", ")),
         eligible_ == 0 ? "a bundle with finished runs of che" : fmt::format("1 to {}, or all", eligible_)));
   }
+  for (const RunFilter& filter : filters_) {
+    for (const std::string& value : filter.unheld_values()) {
+      print_warning(fmt::format("{}: no run of the bundle has {}", filter.option(), value));
+    }
+  }
   std::vector<BundledRun> runs;
   runs.reserve(drawn_.size());
   for (const auto& [hash, run] : drawn_) runs.push_back(run);
@@ -279,12 +285,17 @@ RetrainingResult compare_with_published(BundledRun published, const std::vector<
   const bool has_text = published.config.has_text();
   std::size_t farthest = 0;
   double largest = 0;
+  double largest_of_errors = 0;
   std::size_t beyond = 0;
   bool rows_are_same = true;
   bool lacks_errors = false;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     rows_are_same &= is_same_row(rows[i], new_rows[i]);
     lacks_errors |= !rows[i].accuracy_se && new_rows[i].accuracy_se;
+    if (rows[i].accuracy_se && new_rows[i].accuracy_se) {
+      largest_of_errors =
+          std::max(largest_of_errors, distance(*rows[i].accuracy_se, *new_rows[i].accuracy_se));
+    }
     const double difference = row_distance(rows[i], new_rows[i], has_text);
     if (!(difference <= tolerance)) ++beyond;
     if (difference > largest) {
@@ -313,9 +324,12 @@ RetrainingResult compare_with_published(BundledRun published, const std::vector<
   } else if (rows_are_same) {
     text += fmt::format("the same numbers at {}", lengths);
   } else {
-    text += fmt::format("the same accuracy and loss at {}, other standard errors", lengths);
+    text += fmt::format("the same accuracy and loss at {}", lengths);
   }
-  bool is_close = beyond == 0;
+  bool is_close = beyond == 0 && largest_of_errors <= tolerance;
+  if (largest_of_errors > 0) {
+    text += fmt::format("; standard errors differ by at most {:.2g}", largest_of_errors);
+  }
   const auto compare = [&](const char* name, double before, double after) {
     const bool agrees = std::abs(before - after) <= tolerance;
     text += fmt::format("; {} {:.4f} in the bundle, {:.4f} again{}", name, before, after,
@@ -356,11 +370,13 @@ RetrainingFolder::RetrainingFolder(fs::path experiment, const std::vector<RunCon
   for (const fs::path& run : entries_of(experiment_ / "runs", error)) {
     if (!is_begun(run)) continue;
     const std::optional<std::string> line = line_of(experiment_, run.filename().string());
-    if (line && listed_.contains(*line)) continue;
+    const bool is_listed = line && listed_.contains(*line);
+    // Bundles have results and no models. A run that is not measured yet begins at its checkpoint, or anew.
+    if (is_listed && (!is_present(run / "evaluation.csv") || has_checkpoint(run))) continue;
     throw Error(
-        fmt::format("--retrain: '{}' was not begun by this command, so that nothing in its folder proves a "
-                    "result; name another folder with -o, or remove it",
-                    run.string()));
+        fmt::format("--retrain: '{}' {}, so that nothing in its folder proves a result; name another folder "
+                    "with -o, or remove it",
+                    run.string(), is_listed ? "has results and no model" : "was not begun by this command"));
   }
   if (error && error != std::errc::no_such_file_or_directory) {
     throw Error(fmt::format("cannot read '{}': {}", (experiment_ / "runs").string(), error.message()),

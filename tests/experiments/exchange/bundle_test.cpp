@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <functional>
+#include <limits>
 #include <optional>
 #include <ranges>
 #include <string>
@@ -16,6 +17,7 @@
 #include "core/hashes.h"
 #include "experiments/exchange/archive.h"
 #include "experiments/plan/identity.h"
+#include "models/architectures/foreign.h"
 #include "tasks/declared/task_definition.h"
 #include "tests/contains.h"
 #include "tests/experiments/store/made_up_results.h"
@@ -122,6 +124,42 @@ TEST_F(Bundle, NamesEveryVersionOfATask) {
   EXPECT_EQ((std::set<std::int64_t>{1, 2}), verified.task_versions.at("even_b"));
   expect_contains(describe(verified, file()), {"even_b (version 1 and 2), even_pairs (version 1)"});
   expect_contains(tar(), {"\"even_b\": [", "\"even_pairs\": 1"});
+}
+
+TEST_F(Bundle, IsReadWhereAnIdBeginsAnotherOne) {
+  const auto of_model = [&](const std::string& name) {
+    RunConfig config = made_up_config("even_pairs", "rope");
+    config.model = foreign_model(name);
+    const RunFolder run = store_run(experiment(), config, RunState::kFinished, 0.75);
+    std::vector<EvaluationRow> rows = run.evaluation();
+    for (EvaluationRow& row : rows) row.loss = std::numeric_limits<double>::quiet_NaN();
+    run.write_evaluation(rows);
+    run.write_metrics({});
+    RunStatus status = run.status();
+    status.step = 0;
+    run.write_status(status);
+    return run.id();
+  };
+  const std::string first = of_model("m");
+  EXPECT_TRUE(of_model(first.substr(std::string("even_pairs-").size())).starts_with(first + "-"));
+  write_bundle(experiment(), file());
+  EXPECT_EQ(4U, verify_bundle(file()).runs);
+}
+
+TEST_F(Bundle, HasRuns) {
+  write_bundle(experiment(), file());
+  const std::string whole = tar();
+  std::string manifest = whole.substr(512, whole.find('\0', 512) - 512);
+  for (const auto& [list, end] :
+       {std::pair("\"tasks\": {", '}'), {"\"seeds\": {", '}'}, {"\"files\": [", ']'}}) {
+    const std::size_t begin = manifest.find(list) + std::string(list).size();
+    manifest.erase(begin, manifest.find(end, begin) - begin);
+  }
+  const std::string alone = with_header(whole.substr(0, 512), 0, [&](char* header) {
+    fmt::format_to_n(header + 124, 11, "{:011o}", manifest.size());
+  });
+  pack(alone + manifest + std::string(1024 + (512 - manifest.size() % 512) % 512, '\0'));
+  expect_contains(refusal(), {"made_up", "holds no run"});
 }
 
 TEST_F(Bundle, HasTheEvaluationOnTheWay) {

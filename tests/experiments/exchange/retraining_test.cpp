@@ -302,6 +302,10 @@ TEST_F(RetrainedRun, TellsCloseAccuraciesFromOthers) {
       {"accuracy or loss differ by at most 0.0078, at length 42 (accuracy 0.7500 and loss 0.5000 in "
        "the bundle, accuracy 0.7578 and loss 0.5000 again)"});
   EXPECT_EQ(Agreement::kDifferent, compare(0).agreement);
+  published_.evaluation[0].accuracy_se = 0;
+  again_.evaluation[0].accuracy_se = 0.02;
+  EXPECT_EQ(Agreement::kDifferent, compare().agreement);
+  expect_contains(compare(0.02).text, {"standard errors differ by at most 0.02"});
   again_.evaluation[3].accuracy = 0.5;
   EXPECT_EQ(Agreement::kDifferent, compare().agreement);
   expect_contains(compare().text, {"beyond 0.01 at 1 of 4 test lengths: ", "at most 0.25, at length 44"});
@@ -377,6 +381,8 @@ TEST(RetrainingFolder, ResumesARunThatItBegan) {
   RunFolder::create(scratch.path(), retrained_config());
   folder.store();
   const RunFolder run = store_run(scratch.path(), retrained_config(), RunState::kFinished, 1);
+  expect_contains(refusal(scratch.path()), {run.path().string(), "has results and no model", "remove it"});
+  put_checkpoint(run);
   EXPECT_EQ("(no error)", refusal(scratch.path()));
   RunConfig other = retrained_config();
   other.seed = 1;
