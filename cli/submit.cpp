@@ -91,6 +91,7 @@ int submit(const SubmitOptions& options) {
   }
   for (const std::string& warning : warnings) print_warning(warning);
   for (const std::string& note : notes) print_progress(note + "\n");
+  if (options.slurm) check_log_folder(experiment);
   // Slurm is asked before anything is written, because it may not answer.
   const std::int64_t largest =
       options.manifest ? 0 : ask_slurm(max_array_size, options.print, kUsualArraySize);

@@ -56,7 +56,7 @@ std::unique_ptr<Encoding> create_encoding(const EncodingConfig& config, TrainedT
 ComputingDevice open_device(const ExecutionConfig& execution) {
   const DeviceChoice choice = device_choice(execution.device);
   const std::vector<std::string> visible = available_resources().gpus;
-  if (!choice.is_gpu(visible)) return {at::kCPU, execution.has_bf16() ? "cpu (bf16)" : "cpu"};
+  if (!choice.is_gpu(visible)) return {at::kCPU, cpu_text(execution)};
   const std::vector<std::int64_t> allowed = gpus_of(execution, visible);
   // A worker sees the one GPU that it was given, whatever its place was among all.
   const bool is_given = visible.size() == 1 && !choice.number;

@@ -19,7 +19,7 @@ std::unique_ptr<Encoding> create_encoding(const EncodingConfig& config, TrainedT
 // The device that computes a run, and its name in results.
 struct ComputingDevice {
   at::Device device;
-  std::string description;  // "cpu", "cpu (bf16)" or "cuda (NVIDIA H200, tf32, graphs)".
+  std::string description;  // As cpu_text() has it, or "cuda (NVIDIA H200, tf32, graphs)".
   std::shared_ptr<Gpu> gpu = {};
 };
 

@@ -35,6 +35,13 @@ const std::vector<std::string>& kernels_names() {
 
 }  // namespace
 
+std::string cpu_text(const ExecutionConfig& execution) {
+  std::vector<std::string> parts;
+  if (execution.has_bf16()) parts.push_back(precision_name(execution.precision));
+  if (execution.kernels == Kernels::kReference) parts.emplace_back("reference kernels");
+  return parts.empty() ? "cpu" : fmt::format("cpu ({})", fmt::join(parts, ", "));
+}
+
 const std::string& precision_name(Precision precision) {
   return precision_names().at(static_cast<std::size_t>(precision));
 }

@@ -46,6 +46,9 @@ struct ExecutionConfig {
   bool replays_steps() const { return graphs && kernels == Kernels::kFused && micro_batch == 0; }
 };
 
+// A CPU with what changes its rounding: "cpu", "cpu (bf16)" or "cpu (reference kernels)".
+std::string cpu_text(const ExecutionConfig& execution);
+
 // ExecutionConfig::replicas that choose_replicas() is to choose, "auto" in configs.
 inline constexpr std::int64_t kAutoReplicas = 0;
 

@@ -44,18 +44,9 @@ class Script {
   std::string text_ = "#!/bin/bash\n";
 };
 
-void check_can_be_quoted(const std::filesystem::path& path) {
-  if (path.string().find_first_of("\"\\") != std::string::npos) {
-    throw Error(
-        fmt::format("{}: sbatch cannot write logs below a path with \" or \\; choose another "
-                    "results folder with -o",
-                    path.string()));
-  }
-}
-
 Script begin(const Submission& submission, const std::string& name, std::string_view pattern,
              const BatchOptions& options) {
-  check_can_be_quoted(submission.logs());
+  check_log_folder(submission.logs());
   Script script;
   script.add_option("job-name", name);
   script.add_option("output", log_path(submission.logs(), pattern));
@@ -94,6 +85,15 @@ std::optional<std::int64_t> time_limit_seconds(const std::string& text) {
 }
 
 }  // namespace
+
+void check_log_folder(const std::filesystem::path& path) {
+  if (path.string().find_first_of("\"\\") != std::string::npos) {
+    throw Error(
+        fmt::format("{}: sbatch cannot write logs below a path with \" or \\; choose another "
+                    "results folder with -o",
+                    path.string()));
+  }
+}
 
 void check_batch_options(const BatchOptions& options) {
   if (!options.time.empty()) {

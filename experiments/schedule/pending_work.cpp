@@ -34,8 +34,8 @@ struct PassedRuns {
     std::set<std::int64_t> steps;
     for (const auto& [id, of_run] : runs) steps.insert(of_run.begin(), of_run.end());
     return fmt::format(
-        "{} passed evaluation.at_steps {} before these, or their lengths or samples, were asked for: they "
-        "cannot be measured any more without --retrain, which trains again and replaces results; {} the "
+        "{} passed evaluation.at_steps {}, of which rows at the config's lengths and samples are not stored: "
+        "they cannot be measured any more without --retrain, which trains again and replaces results; {} the "
         "first",
         counted(runs.size(), "run"), fmt::join(steps, ", "), first);
   }
@@ -55,11 +55,14 @@ class ContinuedRuns {
     const std::string& begun = is_of_shorter ? needs.continues : run.id();
     const RunStatus status = RunFolder::open(run.path().parent_path() / begun).status();
     RunStatus here = here_;
-    if (status.device.starts_with("cuda")) here.device = status.device;  // This program sees no GPU.
-    if (status.git_commit.empty() || (status.earlier.empty() && computed_by(status) == computed_by(here)))
-      return;
-    const std::string before = status.earlier.empty() ? computed_by(status) : status.earlier;
-    if (others_++ == 0) other_ = fmt::format("{} was computed by {}", begun, before);
+    // This program sees no GPU.
+    here.device = status.device.starts_with("cuda") ? status.device : cpu_text(run.config().execution);
+    const bool is_same = status.earlier.empty() && computed_by(status) == computed_by(here);
+    if (status.git_commit.empty() || is_same) return;
+    if (others_++ > 0) return;
+    others_text_ =
+        fmt::format("{} was computed by {}, here is {}", begun,
+                    status.earlier.empty() ? computed_by(status) : status.earlier, computed_by(here));
   }
 
   void describe(std::vector<std::string>& notes) const {
@@ -71,8 +74,8 @@ class ContinuedRuns {
     if (others_ == 0) return;
     notes.push_back(fmt::format(
         "{} on from what another program or processor computed: results are close to those of one, not bit "
-        "for bit equal; {}, here is {}",
-        others_ == 1 ? "1 run goes" : fmt::format("{} runs go", others_), other_, computed_by(here_)));
+        "for bit equal; {}",
+        others_ == 1 ? "1 run goes" : fmt::format("{} runs go", others_), others_text_));
   }
 
  private:
@@ -88,7 +91,7 @@ class ContinuedRuns {
   std::size_t count_ = 0;
   std::string first_;
   std::size_t others_ = 0;
-  std::string other_;
+  std::string others_text_;
 };
 
 // Throws Error (usage) where a text of these runs has the name of another one, of these or of the stored

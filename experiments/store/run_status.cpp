@@ -98,7 +98,10 @@ std::string hardware_of(const RunStatus& status) {
 }
 
 std::string computed_by(const RunStatus& status) {
-  return fmt::format("che {}, commit {}, on {}", status.version, status.git_commit, hardware_of(status));
+  constexpr std::string_view kCpu = "cpu";
+  const std::string settings = status.device.starts_with(kCpu) ? status.device.substr(kCpu.size()) : "";
+  return fmt::format("che {}, commit {}, on {}{}", status.version, status.git_commit, hardware_of(status),
+                     settings);
 }
 
 void add_earlier(RunStatus& status, const RunStatus& before) {

@@ -25,7 +25,7 @@ struct RunStatus {
   std::string git_commit;
   std::string version;
   std::string torch_version;
-  std::string device;  // "cpu", "cpu (bf16)" or "cuda (NVIDIA H200, tf32, graphs)".
+  std::string device;  // As cpu_text() has it, or "cuda (NVIDIA H200, tf32, graphs)".
   std::string host;
   std::string processor = {};  // Empty in files that were written without it.
   // Other programs, processors or GPUs that worked on it before, as computed_by() names them, joined by "; ".
@@ -43,7 +43,8 @@ struct RunStatus {
 // "cuda (NVIDIA H200, tf32)".
 std::string hardware_of(const RunStatus& status);
 
-// Returns the program and the hardware: "che 0.2.0, commit abc1234, on AMD EPYC".
+// Returns the program, the hardware and what changes a CPU's rounding: "che 0.2.0, commit abc1234, on AMD
+// EPYC (reference kernels)".
 std::string computed_by(const RunStatus& status);
 
 // Adds whoever worked on `before`, and earlier on it, to the earlier ones of `status`.

@@ -110,6 +110,11 @@ TEST_F(PrepareTraining, SaysWhereAnotherProgramBeganARun) {
   status.processor = processor_name();
   folder.write_status(status);
   EXPECT_TRUE(notes().empty());
+  RunConfig with_reference = config(0);
+  with_reference.execution.kernels = Kernels::kReference;
+  expect_contains(prepare_training({with_reference}, scratch_.path(), false).notes.at(0),
+                  {"here is " + computed_by(status) + " (reference kernels)"});
+  EXPECT_TRUE(notes().empty());
   add_earlier(status, before);
   add_earlier(status, before);
   EXPECT_EQ(computed_by(before), status.earlier);
