@@ -44,6 +44,11 @@ int plot(const PlotOptions& options) {
         "--compare: the figure differences shows tasks, and all these runs are on texts; `che compare` "
         "compares encodings on texts");
   }
+  if (!options.figures.empty() && (options.by_length || !options.compared.empty()) &&
+      std::ranges::find(options.figures, "differences") == options.figures.end()) {
+    throw Error(fmt::format("{} is of the figure differences; add it to --figure",
+                            options.by_length ? "--by-length" : "--compare"));
+  }
   std::vector<const Figure*> chosen;
   for (const std::string& name : options.figures.empty() ? figure_names() : options.figures) {
     chosen.push_back(&figure_named(name));

@@ -104,6 +104,9 @@ class DocumentReader {
     if (!fs::exists(path, ignored)) fail_reading(path, "there is no such file or folder");
     if (!fs::is_regular_file(path, ignored)) fail_reading(path, "is neither a file nor a folder");
     if (!is_text(path)) fail_reading(path, "allowed: .txt, .jsonl, .jsonl.zst, and folders of these");
+    if (!read_files_.insert(fs::canonical(path)).second) {
+      fail_reading(path, "is named twice: its documents would be in the corpus twice");
+    }
     InputFile input(path);
     if (path.extension() == ".txt") {
       for (std::string_view part = input.next(); !part.empty(); part = input.next()) {
@@ -130,6 +133,8 @@ class DocumentReader {
     const auto fail = [&](std::string_view problem) {
       fail_reading(path, fmt::format("line {}: {}", number, problem));
     };
+    if (text.find_first_not_of(" \t\r") == std::string_view::npos)
+      return;  // As between lines of predictions.
     nlohmann::json line;
     try {
       line = parse_bounded_json(text, kLineLimits);
@@ -166,6 +171,7 @@ class DocumentReader {
   ReadTexts counts_;
   bool is_open_ = false;             // A document with a text.
   std::set<fs::path> open_folders_;  // Around what is read.
+  std::set<fs::path> read_files_;
 };
 
 // Returns the name of the corpus that is to be made. Throws Error (usage) where there can be none.

@@ -75,9 +75,17 @@ TrainingWindows::TrainingWindows(const Corpus& corpus, std::int64_t length, Docu
     for (std::int64_t i = documents.first; i < documents.end(); ++i) add(corpus.document(i));
   }
   if (spans_.empty()) {
+    const std::string& name = corpus.card().name;
+    if (use == DocumentUse::kSeparate) {
+      throw Error(
+          fmt::format("no document of the train part of {} has the {} tokens of a window and its last "
+                      "prediction; train at "
+                      "a shorter length, or with text.documents: packed",
+                      name, length + 1));
+    }
     throw Error(fmt::format(
-        "the train part of {} has {} tokens, too few for windows of {}; train at a shorter length",
-        corpus.card().name, corpus.tokens_of(TextPart::kTrain).count, length));
+        "the train part of {} has {} tokens, too few for windows of {}; train at a shorter length", name,
+        corpus.tokens_of(TextPart::kTrain).count, length));
   }
 }
 

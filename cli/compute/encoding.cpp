@@ -41,6 +41,10 @@ EncodingConfig encoding_config(const EncodingOptions& options) {
                     "`che bias RUN` the adapted one of a trained run",
                     options.name, config.name));
   }
+  if (config.window.is_cut() || config.attention_scale != AttentionScale::kSqrtD) {
+    throw Error(
+        "--set: window and attention_scale change attention, and nothing that an encoding has in a table");
+  }
   return config;
 }
 

@@ -42,8 +42,11 @@ struct Rope : RotaryEncoding {
   at::Tensor evq(std::int64_t width) const {
     const auto pairs = static_cast<double>(width) / 2;
     const double tau = static_cast<double>(width) / std::sqrt(static_cast<double>(trained.count));
-    const at::Tensor u = (at::arange(0, width / 2, at::kDouble) + 0.5) / pairs;
-    return at::pow(kMaxTime, at::asinh((1 - u) * std::sinh(tau)) / tau - 1);
+    const at::Tensor left = 1 - (at::arange(0, width / 2, at::kDouble) + 0.5) / pairs;
+    // asinh(x sinh(tau)) is tau + ln(x) to double precision where sinh(tau) would overflow.
+    constexpr double kLargeTau = 300;
+    const at::Tensor moved = tau > kLargeTau ? left.log() + tau : at::asinh(left * std::sinh(tau));
+    return at::pow(kMaxTime, moved / tau - 1);
   }
 
   at::Tensor scaled(std::int64_t width, double stretch) const {

@@ -54,6 +54,14 @@ struct RopeOptions {
 inline std::optional<ConfigProblem> rope_problem(const EncodingUse& use) {
   if (auto problem = odd_head_width(use, "rope")) return problem;
   const auto& options = use.options.as<RopeOptions>();
+  const std::int64_t pairs = use.shape.head_width() / 2;
+  if (options.fraction > 0 && options.fraction * static_cast<double>(pairs) < 1) {
+    return ConfigProblem{
+        {"encoding.fraction", "model.width"},
+        fmt::format("fraction: {} of the {} pairs of a head is less than one pair; set 0, or "
+                    "at least {}",
+                    options.fraction, pairs, 1 / static_cast<double>(pairs))};
+  }
   if (options.is_scaled() && use.max_position > 0) {
     return ConfigProblem{
         {"encoding.scaling", "encoding.positions"},

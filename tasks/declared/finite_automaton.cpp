@@ -111,6 +111,11 @@ class AttReader {
     return *number;
   }
 
+  // OpenFST's acceptors may have a weight in the place of an output.
+  bool is_no_weight(std::string_view word) const {
+    return parse_real(word) == 0 && symbols_.find(word) == std::string_view::npos;
+  }
+
   // A weight of 0 changes nothing.
   void refuse_weight(std::string_view word) const {
     const auto weight = parse_real(word);
@@ -149,7 +154,7 @@ class AttReader {
         fail("the output is missing; the answer takes a transducer: 'source target input output'");
       }
       output = symbol(words[3], outputs_, "outputs");
-    } else if (words.size() >= 4 && words[3] != words[2]) {
+    } else if (words.size() >= 4 && words[3] != words[2] && !(words.size() == 4 && is_no_weight(words[3]))) {
       fail(fmt::format(
           "maps '{}' to '{}' or has that weight; the answer takes an acceptor without weights: 'source "
           "target input'",

@@ -240,6 +240,7 @@ TEST_F(ProgramTest, PrintsTheTableOfAnEncoding) {
   expect_refusal(refusal("dape_kerple", "direction=symmetric"),
                  {"depends on the input", "che encoding kerple", "che bias"});
   expect_refusal(che({"encoding", "none", "--length", "4"}), {"none", "without an input"});
+  expect_refusal(refusal("alibi", "window=1"), {"window and attention_scale change attention"});
   expect_refusal(refusal("kerple", "name=rope"), {"name=rope: sets name, which the argument kerple sets"});
   expect_refusal(refusal("kerple", "direction=up"), {"direction", "up", "symmetric"});
   expect_refusal(refusal("kerple", "direction"), {"direction", "key=value"});
@@ -287,6 +288,8 @@ TEST_F(ProgramTest, DrawsTheFiguresThatHaveSomethingToShow) {
   EXPECT_EQ(figures + "/learning.svg\n", one.output);
   EXPECT_TRUE(read_file(figures + "/figure-data/learning.csv").starts_with("level,task,encoding,label,"));
   expect_refusal(che({"plot", results(), "--figure", "effects"}), {"nothing to draw", "learning_rate"});
+  expect_refusal(che({"plot", results(), "--figure", "learning", "--by-length"}),
+                 {"--by-length is of the figure differences; add it to --figure"});
 }
 
 TEST_F(ProgramTest, ReportsOnePageWithTheFilesItLinksTo) {

@@ -98,7 +98,7 @@ TEST_F(CorpusTest, ReadsTheSameDocumentsFromEveryForm) {
   const std::vector<std::string> documents = {"one", "two\nlines", "\xc3\xa4"};
   const std::string lines =
       "{\"text\": \"one\", \"meta\": {\"set\": \"A\"}}\n{\"text\": \"two\\nlines\", \"meta\": {\"set\": "
-      "\"A\"}}\n"
+      "\"A\"}}\n \r\n"
       "{\"text\": \"\\u00e4\", \"meta\": {\"set\": \"A\"}}";
   write(at("a.jsonl"), lines);
   write(at("a.jsonl.zst"), zstd_frame(lines));
@@ -351,6 +351,9 @@ TEST_F(CorpusTest, RefusesWhatIsNotAsItShouldBe) {
   refused({"corpus.json: files: allowed: each file once; tokens.bin is listed twice"});
   write(at("small/corpus.json"), "{\"name\": \"small\"}");
   refused({"corpus.json", "tokenizer", "a text"});
+  expect_error(ErrorKind::kUsage, {"1.txt", "is named twice"}, [&] {
+    for_each_document({.sources = {at("small"), at("small/1.txt")}}, [](auto, auto) {});
+  });
   expect_error(ErrorKind::kUsage, {"there is no corpus 'nowhere'", "austen"},
                [] { corpus_folder("nowhere"); });
   write(at("bad.jsonl"), "{\"text\": \"x\"}\n{\"body\": \"x\"}\n");

@@ -137,6 +137,9 @@ TEST(EvaluationWindows, RefuseWhatThePartDoesNotHold) {
                [] { sliding_windows(austen(), TextPart::kTest, 512, 256, 6400, 0); });
   expect_error(ErrorKind::kUsage, {"too few for windows of 4000000"},
                [] { TrainingWindows(austen(), 4'000'000, DocumentUse::kPacked, 0); });
+  expect_error(ErrorKind::kUsage,
+               {"no document of the train part of austen has the 2000001 tokens", "text.documents: packed"},
+               [] { TrainingWindows(austen(), 2'000'000, DocumentUse::kSeparate, 0); });
 }
 
 TextBatchSettings small_batches() {

@@ -115,11 +115,12 @@ TEST(TextConfig, TheIdHasTheContentsAndNotTheFolder) {
 TEST(TextConfig, TwoCorporaOfOneNameAreRefused) {
   const ScratchFolder scratch;
   const auto make = [&](const std::string& folder, const std::string& name, char byte) {
-    write_file_atomically(scratch.path() / "text.txt", std::string(5000, byte));
-    make_corpus({.name = name,
-                 .sources = {scratch.path() / "text.txt", scratch.path() / "text.txt"},
-                 .split = {1, 0, 1}},
-                scratch.path() / folder);
+    for (const char* file : {"1.txt", "2.txt"}) {
+      write_file_atomically(scratch.path() / file, std::string(5000, byte));
+    }
+    make_corpus(
+        {.name = name, .sources = {scratch.path() / "1.txt", scratch.path() / "2.txt"}, .split = {1, 0, 1}},
+        scratch.path() / folder);
     return (scratch.path() / folder).string();
   };
   const std::string one = make("one", "mine", 'a');

@@ -1,6 +1,7 @@
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
 
 #include "experiments/learn/model_factory.h"
@@ -45,6 +46,26 @@ TEST(EncodingTable, HoldsAlibisBias) {
             table->csv().substr(0, 70));
   EXPECT_EQ(18U, table->values.size());
   EXPECT_EQ(-2.0 / 256, table->values[9 + 2]);
+}
+
+// The hyperbolic sine in the formula overflows for the widest head.
+TEST(EncodingTable, HoldsEvqForWideHeads) {
+  std::vector<double> slowest;
+  for (const std::int64_t width : {598, 602, 2048}) {
+    EncodingConfig config;
+    config.reset("rope");
+    config.set_options({{"frequencies", "evq"}});
+    Encoder model({ModelShape{.width = width, .layers = 1, .heads = 1, .ffn_multiple = 1},
+                   {2, 1},
+                   create_encoding(config, {.count = 4})},
+                  1, kBackend);
+    slowest.push_back(model.encoding_table(2, Positions())->values.back());
+  }
+  // Position 1 turns the last pair by 10000^(ln(1 / width) / tau), tau = width / 2.
+  for (std::size_t i = 0; i < slowest.size(); ++i) {
+    const double width = std::array{598, 602, 2048}[i];
+    EXPECT_NEAR(std::sin(std::pow(10000, -2 * std::log(width) / width)), slowest[i], 1e-9);
+  }
 }
 
 TEST(EncodingTable, HoldsRopesRotations) {

@@ -313,6 +313,13 @@ TEST(Rope, EvqStandsBesideNoScaling) {
   expect_fused_equals_reference(config);
 }
 
+TEST(Rope, AFractionIsOfWholePairs) {
+  EXPECT_EQ("(no error)", check_message("rope", {{"fraction", "0"}}, 4096));
+  EXPECT_EQ("(no error)", check_message("rope", {{"fraction", "0.5"}}, 4096));
+  expect_contains(check_message("rope", {{"fraction", "0.001"}}, 4096),
+                  {"encoding.fraction, model.width", "less than one pair"});
+}
+
 TEST(Encodings, OfPairsNeedAnEvenWidth) {
   for (const char* label : {"relative", "rope", "selective_rope"}) {
     RunConfig config = small_config(label);

@@ -65,6 +65,8 @@ TEST(AutomatonTask, AnswersAsItsDefinitionSays) {
   EXPECT_EQ(answer("last_state", kNoThree, ""), "1");
   EXPECT_EQ(answer("output", kCounter, "outputs: [x, y]\n"), "xxyy");
   EXPECT_EQ(answer("last_output", kCounter, "outputs: [x, y]\n"), "y");
+  const std::string_view printed = "0 1 a 0\n1 0 a 0.0\n0 0 b 0\n1 1 b\n0 0\n";
+  EXPECT_EQ(answer("accept", printed, ""), "0") << "OpenFST prints an acceptor's weights so";
 }
 
 TEST(AutomatonTask, HasTheChanceOfEnumeratedInputs) {
