@@ -56,12 +56,13 @@ int prune(const PruneOptions& options) {
                                 run.path().string()));
       continue;
     }
-    if (FileLock::is_held(run.path())) {
-      print_warning(fmt::format("left out: another process works on {}", run.id()));
+    LockRefusal refusal;
+    std::optional<FileLock> run_lock;
+    if (!options.dry_run) run_lock = FileLock::try_hold(run.path(), refusal);
+    if (!options.dry_run && !run_lock) {
+      print_warning("left out: " + refusal.text);
       continue;
     }
-    std::optional<FileLock> run_lock;
-    if (!options.dry_run) run_lock.emplace(run.path());
     const std::uintmax_t bytes = remove_checkpoints(run.path(), options.dry_run);
     pruned += bytes > 0 ? 1U : 0U;
     freed += bytes;

@@ -311,8 +311,8 @@ bool FileReplacement::finish_new() {
            ErrorKind::kRuntime);
     }
     // Without the temporary file: another machine, for which it was not locked, has cleared it.
-    if (reason != EEXIST && reason != ENOENT)
-      fail("write", path_, std::strerror(reason), ErrorKind::kRuntime);
+    errno = reason;
+    if (reason != EEXIST && reason != ENOENT) fail("write", path_, ErrorKind::kRuntime);
     if (!is_at_path()) return false;
   }
   is_finished_ = true;

@@ -20,8 +20,8 @@ namespace {
 
 using Row = FigureRow;
 
-// The score of the best trivial baseline, or of guessing if it is better. Nothing where the runs of the row
-// are measured on different samples, which have no baselines in common.
+// The score of the best trivial baseline, or of guessing if it is better. Nothing where the columns have no
+// baseline in common; see add_trivial_baselines.
 std::optional<double> baseline_of(const TableRow& row) {
   if (!row.baselines) return std::nullopt;
   return std::max(row.chance.value_or(0), row.baselines->best().score);

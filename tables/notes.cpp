@@ -188,7 +188,8 @@ void append_unmarked_note(std::vector<Note>& notes, const ResultTable& table, Ag
 std::vector<PartlyTrainedCell> partly_trained_cells(const ResultTable& table, Aggregate aggregate) {
   std::vector<PartlyTrainedCell> cells;
   for (const auto& [row, encoding, cell] : cells_by_row(table)) {
-    if (cell->untrained == 0 || cell->did_not_train(aggregate)) continue;
+    // Where none is known to have trained, of some nothing is known.
+    if (cell->trained == 0 || cell->untrained == 0 || cell->did_not_train(aggregate)) continue;
     cells.push_back({.encoding = *encoding,
                      .task = row->task,
                      .untrained = cell->untrained,

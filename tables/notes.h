@@ -70,7 +70,7 @@ struct PartlyTrainedCell {
 // Names these cells, if there are any.
 void append_partly_trained_note(std::vector<Note>& notes, const std::vector<PartlyTrainedCell>& cells);
 
-// Counts the runs of tasks whose training nothing is known of, although che trained them.
+// Counts the runs of tasks that che trained and of whose training nothing is known.
 void append_unknown_training_note(std::vector<Note>& notes, const ResultTable& table);
 
 // Explains kInvariantSign, if a row of `table` has it.

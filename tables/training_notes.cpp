@@ -28,14 +28,15 @@ void append_partly_trained_note(std::vector<Note>& notes, const std::vector<Part
 }
 
 void append_unknown_training_note(std::vector<Note>& notes, const ResultTable& table) {
-  const auto runs = std::ranges::count_if(table.by_stored_run(), [](const auto& entries) {
-    const TableRun& run = *entries.front();
-    return run.score && !run.training && !run.config.is_foreign() && !run.config.has_text() &&
-           run.config.is_drawn();
-  });
+  const auto is_unknown = [](const TableRun* run) {
+    return run->score && !run->training && !run->config.is_foreign() && !run->config.has_text() &&
+           run->config.is_drawn();
+  };
+  const auto runs = std::ranges::count_if(
+      table.by_stored_run(), [&](const auto& entries) { return std::ranges::any_of(entries, is_unknown); });
   if (runs == 0) return;
   add_note(notes, NoteKind::kReading,
-           "Whether {} trained is not known, because their training metrics are missing.",
+           "Whether {} trained is not known, because the training metrics are missing.",
            counted(static_cast<std::size_t>(runs), "run"));
 }
 

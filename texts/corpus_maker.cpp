@@ -105,7 +105,8 @@ class DocumentReader {
     if (!fs::is_regular_file(path, ignored)) fail_reading(path, "is neither a file nor a folder");
     if (!is_text(path)) fail_reading(path, "allowed: .txt, .jsonl, .jsonl.zst, and folders of these");
     if (!read_files_.insert(fs::canonical(path)).second) {
-      fail_reading(path, "is named twice: its documents would be in the corpus twice");
+      fail_reading(
+          path, "was read already, under this name or another; its documents would be in the corpus twice");
     }
     InputFile input(path);
     if (path.extension() == ".txt") {
@@ -133,8 +134,7 @@ class DocumentReader {
     const auto fail = [&](std::string_view problem) {
       fail_reading(path, fmt::format("line {}: {}", number, problem));
     };
-    if (text.find_first_not_of(" \t\r") == std::string_view::npos)
-      return;  // As between lines of predictions.
+    if (text.find_first_not_of(" \t\r") == std::string_view::npos) return;
     nlohmann::json line;
     try {
       line = parse_bounded_json(text, kLineLimits);

@@ -79,8 +79,7 @@ TrainingWindows::TrainingWindows(const Corpus& corpus, std::int64_t length, Docu
     if (use == DocumentUse::kSeparate) {
       throw Error(
           fmt::format("no document of the train part of {} has the {} tokens of a window and its last "
-                      "prediction; train at "
-                      "a shorter length, or with text.documents: packed",
+                      "prediction; train at a shorter length, or with text.documents: packed",
                       name, length + 1));
     }
     throw Error(fmt::format(

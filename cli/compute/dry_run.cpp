@@ -100,8 +100,14 @@ std::string memory_text(const std::vector<RunConfig>& pending) {
   if (pending.empty()) return "";
   try {
     const double bytes = job_memory_bytes(pending);
-    return fmt::format("memory of a job: at most about {:.2g} GiB (submit --mem {})", bytes / 0x1p30,
-                       memory_request(bytes));
+    const double available = available_resources().memory_bytes;
+    const std::string lack =
+        bytes > available
+            ? fmt::format("; only {:.3g} GiB are available here: a job that needs more than that fails",
+                          available / 0x1p30)
+            : "";
+    return fmt::format("memory of a job: at most about {:.2g} GiB (submit --mem {}){}", bytes / 0x1p30,
+                       memory_request(bytes), lack);
   } catch (const std::exception& error) {
     if (!is_out_of_memory(error)) throw;
     return "memory of a job: more than there is here";

@@ -262,7 +262,7 @@ BundleSummary write_bundle(const fs::path& experiment, const fs::path& file) {
   summary.name = bundled_name(experiment);
   summary.version = program_version();
   summary.git_commit = git_commit();
-  // As their paths are ordered, where an id may begin another one.
+  // Paths are ordered so, even where an id begins another one.
   std::ranges::sort(found.runs, {}, [](const RunFolder& run) { return run.id() + "/"; });
   Seeds seeds;
   OrderedJson files = OrderedJson::array();

@@ -329,6 +329,7 @@ RetrainingResult compare_with_published(BundledRun published, const std::vector<
   bool is_close = beyond == 0 && largest_of_errors <= tolerance;
   if (largest_of_errors > 0) {
     text += fmt::format("; standard errors differ by at most {:.2g}", largest_of_errors);
+    if (largest_of_errors > tolerance) text += fmt::format(", beyond {}", tolerance);
   }
   const auto compare = [&](const char* name, double before, double after) {
     const bool agrees = std::abs(before - after) <= tolerance;

@@ -56,7 +56,8 @@ struct Copy {
   explicit Copy(const RunFolder& run) {
     const StoredRun stored = run.read();
     const auto add = [&](const EvaluationRow& row, std::int64_t step) {
-      rows.insert(at_steps_text({{step, {row}}}, "") + windows_text({row}, ""));
+      rows.merge(
+          std::set{at_steps_text({{step, {row}}}, ""), windows_text({row}, ""), positions_text({row}, "")});
     };
     for (const EvaluationRow& row : stored.evaluation) add(row, run.config().training.steps);
     for (const auto& [step, of_step] : stored.at_steps) {

@@ -90,7 +90,8 @@ struct TableCell {
   }
   // Whether what did_not_train() says rests on training metrics.
   bool is_training_known(Aggregate aggregate) const {
-    return aggregate == Aggregate::kMax ? best_trained.has_value() : trained + untrained > 0;
+    if (aggregate == Aggregate::kMax) return best_trained.has_value();
+    return trained > 0 || (!finished.empty() && untrained == finished.size());
   }
   // Returns the standard error of the number from the test samples, if it is known. A median and an
   // interquartile mean get the error of the mean.
@@ -133,9 +134,8 @@ struct ResultTable {
   // Null where no run has both.
   const TableCell* cell(const TaskLabel& task, const EncodingLabel& encoding) const;
 
-  // The members of `runs` that belong to one stored run, for each of them, in the order of the table: a run
-  // on a text has one a test length, and any run one for each of the settings that `che evaluate --set` gave
-  // it.
+  // The members of `runs` by stored run, in the order of the table. A run on a text has one a test length,
+  // any run one for each of the settings that `che evaluate --set` gave it.
   std::vector<std::vector<const TableRun*>> by_stored_run() const;
 };
 

@@ -45,7 +45,7 @@ std::string divergence_text(const Divergence& divergence);
 // Measures the best predictor without an input once for each task and training lengths.
 class TrainingJudge {
  public:
-  // Nothing without metrics, but for a model that was to be evaluated without training.
+  // Returns nothing without metrics, unless the model was to be evaluated without training.
   std::optional<TrainingOutcome> judge(const RunConfig& config, const std::vector<MetricsRow>& metrics);
 
  private:

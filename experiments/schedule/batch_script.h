@@ -30,7 +30,7 @@ struct BatchOptions {
 // its warning.
 void check_batch_options(const BatchOptions& options);
 
-// Throws Error (usage) for a results folder below which sbatch can write no logs.
+// Throws Error (usage) for a folder in or below which sbatch can write no logs.
 void check_log_folder(const std::filesystem::path& path);
 
 // Returns the memory to ask for if a job needs so many bytes: a quarter more, in steps of 100 MiB, as "700M".

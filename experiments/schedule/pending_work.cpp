@@ -55,7 +55,7 @@ class ContinuedRuns {
     const std::string& begun = is_of_shorter ? needs.continues : run.id();
     const RunStatus status = RunFolder::open(run.path().parent_path() / begun).status();
     RunStatus here = here_;
-    // This program sees no GPU.
+    // The stored device stands for a GPU's, because this program sees none.
     here.device = status.device.starts_with("cuda") ? status.device : cpu_text(run.config().execution);
     const bool is_same = status.earlier.empty() && computed_by(status) == computed_by(here);
     if (status.git_commit.empty() || is_same) return;

@@ -58,9 +58,8 @@ inline std::optional<ConfigProblem> rope_problem(const EncodingUse& use) {
   if (options.fraction > 0 && options.fraction * static_cast<double>(pairs) < 1) {
     return ConfigProblem{
         {"encoding.fraction", "model.width"},
-        fmt::format("fraction: {} of the {} pairs of a head is less than one pair; set 0, or "
-                    "at least {}",
-                    options.fraction, pairs, 1 / static_cast<double>(pairs))};
+        fmt::format("fraction: {} of the {} pairs of a head is less than one pair; set 0 or a larger share",
+                    options.fraction, pairs)};
   }
   if (options.is_scaled() && use.max_position > 0) {
     return ConfigProblem{

@@ -178,10 +178,11 @@ def accuracy(rows: list[Row], width: float) -> Sheet:
   handles = [*legend_of(shown, styles, "length"), handle("chance", **CHANCE)]
   if beats_chance(shown):
     handles.append(handle("best symbol of each position", **TRIVIAL))
-  differ = any(len(set(known(members, column))) > 1 for members in tasks.values() for column in TRAINED)
-  shade = "training lengths of all lines" if differ else "training lengths"
-  handles.append(Patch(color=SHADE, linewidth=0, label=shade))
-  if ends_of_score(shown):
+  if any(map(common_training_lengths, tasks.values())):
+    differ = any(len(set(known(members, column))) > 1 for members in tasks.values() for column in TRAINED)
+    shade = "training lengths of all lines" if differ else "training lengths"
+    handles.append(Patch(color=SHADE, linewidth=0, label=shade))
+  if any(map(ends_of_score, tasks.values())):
     handles.append(handle("end of the scored lengths", **SCORED))
   lowest = {lowest_percent(known(members, *ACCURACIES)) for members in tasks.values()}
   caption = caption_of(

@@ -206,7 +206,7 @@ def score_map(rows: list[Row], width: float) -> Sheet:
     f"How does each {kind_of(rows)} do on each task?",
     f"Numbers are scores, the mean accuracy over the test lengths in percent; each is {of_runs(rows)}.",
     "Their colour goes from the best trivial baseline of the task to 100 %.",
-    f"It goes from guessing where columns have different test samples: {', '.join(guessed)}." if guessed else "",
+    f"It goes from guessing where columns have no baseline in common: {', '.join(guessed)}." if guessed else "",
     "The paper's are in italics; its size, budget and lengths may differ." if has_paper else "",
     f"Did not train: {'the best' if rows[0].text('aggregate') == 'max' else 'every'} run is less than 2 points above "
     "the best predictor without an input at the training lengths." if untrained else "",

@@ -112,7 +112,7 @@ class AttReader {
   }
 
   // OpenFST's acceptors may have a weight in the place of an output.
-  bool is_no_weight(std::string_view word) const {
+  bool is_zero_weight(std::string_view word) const {
     return parse_real(word) == 0 && symbols_.find(word) == std::string_view::npos;
   }
 
@@ -154,7 +154,8 @@ class AttReader {
         fail("the output is missing; the answer takes a transducer: 'source target input output'");
       }
       output = symbol(words[3], outputs_, "outputs");
-    } else if (words.size() >= 4 && words[3] != words[2] && !(words.size() == 4 && is_no_weight(words[3]))) {
+    } else if (words.size() >= 4 && words[3] != words[2] &&
+               !(words.size() == 4 && is_zero_weight(words[3]))) {
       fail(fmt::format(
           "maps '{}' to '{}' or has that weight; the answer takes an acceptor without weights: 'source "
           "target input'",

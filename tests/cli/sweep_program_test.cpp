@@ -42,6 +42,9 @@ TEST_F(SweepProgramTest, ListsAPlanWithoutRunning) {
       output_of({"run", small_config(), "--dry-run", "-o", results()}),
       {"2 runs in 2 cells, 0 done; to do: ", " in 2 jobs; about ", "by measured steps of each encoding",
        "; device: cpu; ", "\nmemory of a job: at most about ", " GiB (submit --mem "});
+  expect_contains(output_of({"run", small_config(), "--dry-run", "training.batch_size=1000000",
+                             "training.last_length=1000", "-o", results()}),
+                  {" GiB are available here: a job that needs more than that fails"});
   const std::string list =
       output_of({"run", small_config(), "--list", "--only", "task=even_pairs", "-o", results()});
   EXPECT_TRUE(list.starts_with("waiting     even_pairs-dape_kerple-")) << list;
@@ -248,7 +251,7 @@ TEST_F(SweepProgramTest, EvaluatesStoredModelsAndPrunesThem) {
   {
     const FileLock other(std::filesystem::directory_iterator(results() + "/runs")->path());
     expect_contains(output_of({"prune", results()}),
-                    {"left out: another process works on", "deleted the checkpoints of 1 of 2 runs"});
+                    {"left out: ", "is in use by", "deleted the checkpoints of 1 of 2 runs"});
   }
   expect_contains(output_of({"prune", results()}), {"deleted the checkpoints of 1 of 2 runs"});
   EXPECT_TRUE(contents(results(), "checkpoint.bin").empty());

@@ -198,6 +198,9 @@ TEST(FigureData, AMapHasNoBaselineOfDifferentSamples) {
     return column(map_data({.table = table}), "baseline");
   };
   EXPECT_LT(0.6, std::stod(baseline().at(0)));
+  ResultTable measured = make_table(open_runs(scratch.path()));
+  add_trivial_baselines(measured);
+  EXPECT_EQ(column(accuracy_data({.table = measured}), "baseline").at(0), baseline().at(0));
   RunConfig other = made_up_config("bucket_sort", "alibi");
   other.evaluation.last_length += 4;
   store_run(scratch.path(), other, RunState::kFinished, 0.75);

@@ -266,7 +266,7 @@ def test_without_common_test_samples_no_baseline_is_named() -> None:
   shared = {"aggregate": "max", "runs": "1", "paper": "", "chance": "0.5", "permutation_invariant": "no"}
   rows = [invented_row("t", name, score="0.5", baseline="", trained="yes", **shared) for name in "ab"]
   sheet = scores.score_map(rows, 140)
-  assert "It goes from guessing where columns have different test samples: t." in sheet.caption
+  assert "It goes from guessing where columns have no baseline in common: t." in sheet.caption
   (figure,) = page.pages(sheet, 140)
   cell = next(patch for patch in figure.axes[0].patches if isinstance(patch, Rectangle))
   assert cell.get_facecolor() == scores.SCALE(0.0)
@@ -319,6 +319,8 @@ def test_lengths_beyond_the_score_are_marked(results: dict[str, pathlib.Path]) -
   trained = [Row(row, trained_from="1", trained_to=str(4 + 16 * (i % 2))) for i, row in enumerate(rows)]
   assert curves.common_training_lengths(trained) == (1, 4)
   assert "training lengths of all lines" in [entry.get_label() for entry in curves.accuracy(trained, 140).legend]
+  apart = [Row(row, trained_from=str(1 + 16 * (i % 2))) for i, row in enumerate(trained)]
+  assert not any("training" in str(entry.get_label()) for entry in curves.accuracy(apart, 140).legend)
   assert "end of the scored lengths" in [entry.get_label() for entry in curves.accuracy(beyond, 140).legend]
 
 

@@ -71,6 +71,16 @@ TEST_F(ScoreTable, HasColumnsOfQuotedScoresThatAreNotMarked) {
   EXPECT_EQ(4U, score_table(results).printed.columns.size()) << "task, chance, lstm, stack_rnn";
 }
 
+TEST_F(ScoreTable, SaysThatItIsNotKnownWhetherARunTrained) {
+  store_run(scratch_.path(), made_up_config("reverse_string", "rope"), RunState::kFinished, 0.5)
+      .write_metrics({});
+  const Table table = score_table(make_table(open_runs(scratch_.path())));
+  expect_contains(format_table(table, "md"),
+                  {"Whether 1 run trained is not known, because the training metrics are missing."});
+  const auto column = std::ranges::find(table.data.columns, "trained_runs") - table.data.columns.begin();
+  EXPECT_EQ(TableValue(), table.data.rows.at(0).at(static_cast<std::size_t>(column)));
+}
+
 // One model of two papers is two columns, and a model that no row has is none.
 TEST_F(ScoreTable, KeepsWhatTwoFoldersQuoteApart) {
   RunConfig config = machine("lstm");

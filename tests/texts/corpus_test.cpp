@@ -351,7 +351,7 @@ TEST_F(CorpusTest, RefusesWhatIsNotAsItShouldBe) {
   refused({"corpus.json: files: allowed: each file once; tokens.bin is listed twice"});
   write(at("small/corpus.json"), "{\"name\": \"small\"}");
   refused({"corpus.json", "tokenizer", "a text"});
-  expect_error(ErrorKind::kUsage, {"1.txt", "is named twice"}, [&] {
+  expect_error(ErrorKind::kUsage, {"1.txt", "was read already"}, [&] {
     for_each_document({.sources = {at("small"), at("small/1.txt")}}, [](auto, auto) {});
   });
   expect_error(ErrorKind::kUsage, {"there is no corpus 'nowhere'", "austen"},

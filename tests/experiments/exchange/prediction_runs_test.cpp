@@ -270,6 +270,7 @@ TEST(ReadTable, NamesCopiesThatContradictEachOther) {
   const ResultTable table = read_table({first.path(), second.path()});
   ASSERT_EQ(1U, table.left_out.size());
   expect_contains(table.left_out[0], {"and that one counts; their rows differ"});
+  EXPECT_EQ(0.75, *table.runs.at(0).score);
 }
 
 TEST_F(PredictionRuns, KeepTheLengthsOfThePredictions) {

@@ -305,7 +305,8 @@ TEST_F(RetrainedRun, TellsCloseAccuraciesFromOthers) {
   published_.evaluation[0].accuracy_se = 0;
   again_.evaluation[0].accuracy_se = 0.02;
   EXPECT_EQ(Agreement::kDifferent, compare().agreement);
-  expect_contains(compare(0.02).text, {"standard errors differ by at most 0.02"});
+  expect_contains(compare().text, {"standard errors differ by at most 0.02, beyond 0.01"});
+  EXPECT_EQ(Agreement::kWithinTolerance, compare(0.02).agreement);
   again_.evaluation[3].accuracy = 0.5;
   EXPECT_EQ(Agreement::kDifferent, compare().agreement);
   expect_contains(compare().text, {"beyond 0.01 at 1 of 4 test lengths: ", "at most 0.25, at length 44"});

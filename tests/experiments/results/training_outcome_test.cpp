@@ -44,6 +44,15 @@ TEST(TrainingOutcome, IsKnownOfAModelWithoutTrainingAndNotOfLostMetrics) {
     EXPECT_EQ(cell.untrained, is_untrained ? 1U : 0U);
     EXPECT_EQ(cell.trained, 0U);
   }
+  // Of these, one is known not to have trained and nothing is known of the other.
+  TableCell mixed = table.cells.begin()->second;
+  mixed.finished = {0, 1};
+  mixed.trained = 0;
+  mixed.untrained = 1;
+  EXPECT_FALSE(mixed.did_not_train(Aggregate::kMean));
+  EXPECT_FALSE(mixed.is_training_known(Aggregate::kMean));
+  mixed.trained = 1;
+  EXPECT_TRUE(mixed.is_training_known(Aggregate::kMean));
 }
 
 TEST(TrainingOutcome, CountsInItsCell) {
