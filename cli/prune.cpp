@@ -29,8 +29,8 @@ FileLock lock_full_folder(const std::filesystem::path& folder, const std::vector
       if (std::filesystem::is_symlink(run.path()) || FileLock::is_held(run.path())) continue;
       if (assess(run).is_complete()) freed = remove_checkpoints(run.path());
       if (freed == 0) continue;
-      print_warning(fmt::format("deleted the checkpoints of {} first, because the folder could not be locked",
-                                run.id()));
+      print_warning(
+          fmt::format("deleted the checkpoints of {} first, because there was no room for a lock", run.id()));
       return FileLock(folder);
     }
     throw;

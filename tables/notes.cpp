@@ -188,7 +188,7 @@ void append_unmarked_note(std::vector<Note>& notes, const ResultTable& table, Ag
 std::vector<PartlyTrainedCell> partly_trained_cells(const ResultTable& table, Aggregate aggregate) {
   std::vector<PartlyTrainedCell> cells;
   for (const auto& [row, encoding, cell] : cells_by_row(table)) {
-    // Where none is known to have trained, of some nothing is known.
+    // If no run is known to have trained, nothing is known of those that are not untrained.
     if (cell->trained == 0 || cell->untrained == 0 || cell->did_not_train(aggregate)) continue;
     cells.push_back({.encoding = *encoding,
                      .task = row->task,

@@ -160,7 +160,7 @@ DataTable data(const ResultTable& table, const ScoreTableOptions& options) {
     };
     const bool has_paper = shows_paper(cell, std::max(options.paper, PaperValues::kComparable));
     const PaperValue paper = has_paper ? *cell.paper : PaperValue();
-    // Nothing is known of models outside che, and of runs whose training metrics are lost.
+    // It is not known whether models outside che trained, or runs whose training metrics are lost.
     const bool is_trained_known =
         row.level != Level::kText && (cell.finished.empty() || cell.trained + cell.untrained > 0);
     std::vector<std::pair<const char*, TableValue>> values = {

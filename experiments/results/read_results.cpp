@@ -48,9 +48,9 @@ struct FoundRuns {
   }
 };
 
-// What two copies of a run are compared by.
+// Two copies of a run are compared by these.
 struct Copy {
-  std::optional<std::string> score;  // Of a run that counts in tables.
+  std::optional<std::string> score;  // A run has none where it does not count in tables.
   std::set<std::string> rows;
 
   explicit Copy(const RunFolder& run) {

@@ -253,7 +253,7 @@ void add_trivial_baselines(ResultTable& table, BaselineUse use) {
     for (const TableRun& run : table.runs) {
       if (run.task == row.task) runs.push_back(&run);
     }
-    // What waits, or has failed, says nothing about the samples of the scores that the row shows.
+    // Runs that wait or have failed say nothing about the samples of the scores that the row shows.
     const auto has_score = [](const TableRun* run) { return run->score.has_value(); };
     if (std::ranges::any_of(runs, has_score)) std::erase_if(runs, std::not_fn(has_score));
     const TableRun* const first = runs.front();

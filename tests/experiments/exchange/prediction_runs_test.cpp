@@ -261,7 +261,7 @@ TEST(ReadTable, CountsTheCopyWithMoreRows) {
   }
 }
 
-// Of rows that contradict each other the first folder's count, whatever the rounded score is.
+// The first folder's rows count where two folders contradict each other, even with equal rounded scores.
 TEST(ReadTable, NamesCopiesThatContradictEachOther) {
   const ScratchFolder first;
   const ScratchFolder second;

@@ -27,7 +27,7 @@ TEST(TrainingOutcome, IsTheMeanOfTheLastTenth) {
   EXPECT_DOUBLE_EQ(*judge.judge(config, rows_of({{3, 0.25}}))->accuracy, 0.25);
 }
 
-// What is not known is neither.
+// A run of which nothing is known counts neither as trained nor as untrained.
 TEST(TrainingOutcome, IsKnownOfAModelWithoutTrainingAndNotOfLostMetrics) {
   const ScratchFolder scratch;
   RunConfig config = made_up_config("even_pairs", "rope");
@@ -44,7 +44,7 @@ TEST(TrainingOutcome, IsKnownOfAModelWithoutTrainingAndNotOfLostMetrics) {
     EXPECT_EQ(cell.untrained, is_untrained ? 1U : 0U);
     EXPECT_EQ(cell.trained, 0U);
   }
-  // Of these, one is known not to have trained and nothing is known of the other.
+  // One of two runs is known not to have trained, and nothing is known of the other.
   TableCell mixed = table.cells.begin()->second;
   mixed.finished = {0, 1};
   mixed.trained = 0;
