@@ -188,7 +188,7 @@ def score_map(rows: list[Row], width: float) -> Sheet:
     if place.has_x_label:
       colours = ScalarMappable(Normalize(0, 1), SCALE)
       bar = place.figure.colorbar(colours, ax=axes, orientation="horizontal", shrink=0.5, aspect=36, pad=0.02)
-      bar.set_ticks([0, 1], labels=["best trivial baseline", "100 %"])
+      bar.set_ticks([0, 1], labels=["best trivial baseline" if known(rows, "baseline") else "guessing", "100 %"])
       bar.ax.tick_params(length=0)
       bar.outline.set_visible(False)
 

@@ -268,6 +268,7 @@ def test_without_common_test_samples_no_baseline_is_named() -> None:
   sheet = scores.score_map(rows, 140)
   assert "It goes from guessing where columns have no baseline in common: t." in sheet.caption
   (figure,) = page.pages(sheet, 140)
+  assert "guessing" in {label.get_text() for axes in figure.axes for label in axes.get_xticklabels()}
   cell = next(patch for patch in figure.axes[0].patches if isinstance(patch, Rectangle))
   assert cell.get_facecolor() == scores.SCALE(0.0)
   run = {"at_baseline": "no", "seed": "0", "learning_rate": "0.001", "median": "0.5", "baseline": "", "chance": "0.5"}
