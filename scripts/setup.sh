@@ -42,7 +42,7 @@ IFS=':;' read -r -a places <<< "${CMAKE_PREFIX_PATH:-}"
 for place in "${Torch_DIR:-}" "${places[@]/%//share/cmake/Torch}"; do
   [[ -n $place && -e $place/TorchConfig.cmake ]] && torch_given=$place
 done
-if [[ $preset != light && $preset != asan && $preset != tsan && $preset != fuzz && -z $torch_given && ! -e $torch_home/.complete ]]; then
+if [[ $preset != light && $preset != asan && $preset != tsan && -z $torch_given && ! -e $torch_home/.complete ]]; then
   echo "setup: fetching LibTorch $torch_version into $torch_home (1.3 GB, once)"
   rm -rf "$torch_home" "$torch_home.part"
   mkdir -p "$torch_home.part"

@@ -73,7 +73,7 @@ TEST(RandomStream, RefusesArgumentsThatDoNotFit) {
 }
 
 TEST(RandomStream, BelowIsUniform) {
-  for (const std::uint64_t bound : {2, 3, 5, 6, 7, 100}) {
+  for (const std::uint64_t bound : {2U, 3U, 5U, 6U, 7U, 100U}) {
     RandomStream random(bound, Purpose::kData);
     Histogram counts(bound, 0);
     for (int i = 0; i < 200'000; ++i) ++counts.at(random.below(bound));

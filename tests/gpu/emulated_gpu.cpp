@@ -12,7 +12,8 @@
 #include <vector>
 
 #include "tests/gpu/started_kernels.h"
-#ifdef __SANITIZE_ADDRESS__
+#ifdef CHE_ASAN
+#include <sanitizer/asan_interface.h>
 #include <sanitizer/common_interface_defs.h>
 #endif
 #ifdef CHE_TSAN
@@ -33,7 +34,7 @@ std::atomic<std::int64_t> started;
 constexpr unsigned kWarp = 32;
 constexpr std::size_t kStack = std::size_t{64} * 1024;
 // AddressSanitizer finds what is read or written behind shared memory itself.
-#ifdef __SANITIZE_ADDRESS__
+#ifdef CHE_ASAN
 constexpr std::size_t kGuard = 0;
 #else
 constexpr std::size_t kGuard = 4096;
@@ -108,20 +109,20 @@ void to_scheduler([[maybe_unused]] bool last = false) {
 #ifdef CHE_TSAN
   __tsan_switch_to_fiber(current->tsan, __tsan_switch_to_fiber_no_sync);
 #endif
-#ifdef __SANITIZE_ADDRESS__
+#ifdef CHE_ASAN
   void* fake = nullptr;
   __sanitizer_start_switch_fiber(last ? nullptr : &fake, current->scheduler_stack,
                                  current->scheduler_stack_size);
 #endif
   const context::fcontext_t back = context::jump_fcontext(current->scheduler, nullptr).fctx;
-#ifdef __SANITIZE_ADDRESS__
+#ifdef CHE_ASAN
   __sanitizer_finish_switch_fiber(fake, &current->scheduler_stack, &current->scheduler_stack_size);
 #endif
   current->scheduler = back;
 }
 
 void fiber_main(context::transfer_t from) {
-#ifdef __SANITIZE_ADDRESS__
+#ifdef CHE_ASAN
   __sanitizer_finish_switch_fiber(nullptr, &current->scheduler_stack, &current->scheduler_stack_size);
 #endif
   current->scheduler = from.fctx;
@@ -140,12 +141,12 @@ void run_fiber(Thread& thread) {
 #ifdef CHE_TSAN
   __tsan_switch_to_fiber(thread.tsan, __tsan_switch_to_fiber_no_sync);
 #endif
-#ifdef __SANITIZE_ADDRESS__
+#ifdef CHE_ASAN
   void* fake = nullptr;
   __sanitizer_start_switch_fiber(&fake, thread.stack, kStack);
 #endif
   thread.context = context::jump_fcontext(thread.context, nullptr).fctx;
-#ifdef __SANITIZE_ADDRESS__
+#ifdef CHE_ASAN
   __sanitizer_finish_switch_fiber(fake, nullptr, nullptr);
 #endif
 }
@@ -245,6 +246,10 @@ void start_block(Block& block, dim3 index, std::size_t shared_bytes) {
   orders_after(&block.end);
   block.shared.reset(new unsigned char[shared_bytes + kGuard]);
   std::memset(block.shared.get(), 0xff, shared_bytes + kGuard);  // NaN
+#ifdef CHE_ASAN
+  // Fibers of the block before never returned, and left marks around their variables.
+  __asan_unpoison_memory_region(block.stacks.get(), block.threads.size() * kStack);
+#endif
   orders_before(&block.start);
   const dim3& size = block.size;
   for (unsigned i = 0; i < block.threads.size(); ++i) {
@@ -277,18 +282,18 @@ const dim3& block_size() { return current->size; }
 unsigned char* shared_memory() { return current->shared.get(); }
 unsigned lane_index() { return current->running->linear % kWarp; }
 
-void sync_block(const std::source_location& where) {
+void sync_block(unsigned line) {
   char* const barrier = &current->barrier[current->running->block_barriers++ & 1U];
   orders_before(barrier);
-  wait(State::kAtBlock, 0, "__syncthreads", where.line());
+  wait(State::kAtBlock, 0, "__syncthreads", line);
   orders_after(barrier);
 }
 
-void sync_warp(unsigned mask, const std::source_location& where) {
+void sync_warp(unsigned mask, unsigned line) {
   Thread& thread = *current->running;
   char* const barrier = &current->warps[thread.linear / kWarp].barrier[thread.warp_barriers++ & 1U];
   orders_before(barrier);
-  wait(State::kAtWarp, mask, "__syncwarp", where.line());
+  wait(State::kAtWarp, mask, "__syncwarp", line);
   orders_after(barrier);
 }
 

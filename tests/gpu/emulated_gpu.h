@@ -15,7 +15,6 @@
 #include <cstdint>
 #include <cstring>
 #include <functional>
-#include <source_location>
 
 #include "models/ops/device/kernel_table.h"
 
@@ -55,8 +54,8 @@ const dim3& block_index();
 const dim3& block_size();
 unsigned char* shared_memory();
 unsigned lane_index();
-void sync_block(const std::source_location& where);
-void sync_warp(unsigned mask, const std::source_location& where);
+void sync_block(unsigned line);
+void sync_warp(unsigned mask, unsigned line);
 
 // Gives the other lanes of `mask` `bytes` bytes; returns all lanes' slots of 32 bytes each. Orders no memory.
 const unsigned char* exchange_bytes(unsigned mask, const void* mine, unsigned bytes, const char* what);
@@ -150,12 +149,9 @@ inline void mma_tf32(float (&d)[4], const float (&a)[4], const float (&b)[2]) {
 #define blockIdx (::che::gpu::block_index())
 #define blockDim (::che::gpu::block_size())
 
-inline void __syncthreads(const std::source_location& where = std::source_location::current()) {
-  ::che::gpu::sync_block(where);
-}
-inline void __syncwarp(unsigned mask = 0xffffffffU,
-                       const std::source_location& where = std::source_location::current()) {
-  ::che::gpu::sync_warp(mask, where);
+inline void __syncthreads(unsigned line = __builtin_LINE()) { ::che::gpu::sync_block(line); }
+inline void __syncwarp(unsigned mask = 0xffffffffU, unsigned line = __builtin_LINE()) {
+  ::che::gpu::sync_warp(mask, line);
 }
 template <class Value>
 Value __shfl_xor_sync(unsigned mask, Value value, int lanes) {

@@ -16,7 +16,7 @@ constexpr bool kFindsRaces = false;
 #endif
 
 // Whether AddressSanitizer watches.
-#ifdef __SANITIZE_ADDRESS__
+#ifdef CHE_ASAN
 constexpr bool kFindsAccesses = true;
 #else
 constexpr bool kFindsAccesses = false;

@@ -141,7 +141,7 @@ TEST_P(EveryTask, DoesNotDependOnTheNumberOfThreads) {
   const BatchKey key{.seed = 3, .purpose = Purpose::kEvaluation, .step = 100};
   constexpr std::int64_t kSize = 700;
   std::vector<Batch> batches;
-  for (const std::size_t threads : {1, 2, 4}) {
+  for (const std::size_t threads : {1U, 2U, 4U}) {
     const tbb::global_control control(tbb::global_control::max_allowed_parallelism, threads);
     batches.push_back(batch_of(*task_, key, 100, kSize));
   }

@@ -19,7 +19,7 @@ Histogram count_pairs(std::span<const std::uint8_t> digits) {
 
 template <std::uint32_t kBase>
 void expect_uniform() {
-  for (const std::size_t offset : {0, 1}) {
+  for (const std::size_t offset : {0U, 1U}) {
     RandomStream random(kBase, Purpose::kData);
     std::vector<std::uint8_t> digits(1'000'000 + offset);
     fill_uniform<kBase>(random, digits);
@@ -37,7 +37,7 @@ TEST(UniformDigits, AreUniformAndIndependent) {
 }
 
 TEST(UniformDigits, OneByOneAreTheSameAsFilled) {
-  for (const std::size_t size : {1, 5, 12, 13, 40, 100}) {
+  for (const std::size_t size : {1U, 5U, 12U, 13U, 40U, 100U}) {
     RandomStream for_fill(1, Purpose::kData);
     RandomStream for_calls(1, Purpose::kData);
     std::vector<std::uint8_t> filled(size);
@@ -77,7 +77,7 @@ TEST(UniformDigits, AcceptEachCombinationFromEquallyManyWords) {
 }
 
 TEST(UniformBits, AreTheBitsOfTheStreamLowestFirst) {
-  for (const std::size_t size : {1, 7, 8, 9, 31, 32, 33, 40, 100}) {
+  for (const std::size_t size : {1U, 7U, 8U, 9U, 31U, 32U, 33U, 40U, 100U}) {
     RandomStream random(3, Purpose::kData);
     std::vector<std::uint8_t> bits(size + 8, 0xff);
     fill_uniform_bits(random, std::span(bits).first(size));

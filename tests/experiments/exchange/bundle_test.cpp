@@ -255,7 +255,7 @@ TEST_F(Bundle, WithRunsWithoutAScoreSaysWhich) {
   const BundleSummary summary = verify_bundle(file());
   EXPECT_FALSE(summary.is_complete());
   EXPECT_EQ((std::map<std::string, std::string>{{run.id(), "failed"}}), summary.unfinished);
-  EXPECT_EQ(1, std::ranges::count(summary.seeds | std::views::values, 0U));
+  EXPECT_EQ(1, std::ranges::count_if(summary.seeds, [](const auto& seeds) { return seeds.second == 0; }));
   expect_contains(describe(summary, file()), {"0 to 2 finished", run.id() + ": failed"});
 }
 

@@ -78,7 +78,7 @@ TEST(AutomatonTask, HasTheChanceOfEnumeratedInputs) {
       {kCounter, "answer: last_output\noutputs: [x, y]\n"}};
   for (const auto& [automaton, more] : cases) {
     const AutomatonTask task(small_definition(automaton, more));
-    for (const std::size_t length : {7, 1, 2, 3, 10}) {
+    for (const std::size_t length : {7U, 1U, 2U, 3U, 10U}) {
       EXPECT_NEAR(task.chance_at(static_cast<std::int64_t>(length)), enumerated_chance(task, length), 1e-12)
           << more << length;
     }
