@@ -129,6 +129,8 @@ def write_predictions(
   Raises ValueError for predictions of another shape, type or alphabet; before it asks `predict`, for what `score` would
   refuse of the model's name, the test sets and what is stated of training, and for a file that is no such file.
   """
+  if not isinstance(test_sets, TestSets):
+    raise ValueError(f"test_sets: got {type(test_sets).__name__}; allowed: TestSets, which `test_sets` returns")
   check_target(model, None)
   path = pathlib.Path(file)
   check_file(path, model)

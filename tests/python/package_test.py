@@ -236,9 +236,13 @@ class Predictions(unittest.TestCase):
     ]:
       with self.assertRaisesRegex(ValueError, words):
         self.write(lambda batch: self.fail("predictions were asked for"), **changes)
-    self.sets = che_tasks.test_sets("stack_manipulation", [0, 10], samples=128)
-    with self.assertRaisesRegex(ValueError, "length"):
-      self.write(lambda batch: self.fail("predictions were asked for"))
+    for sets, words in [
+      (che_tasks.test_sets("stack_manipulation", [0, 10], samples=128), "length"),
+      (list(self.sets), "test_sets: got list; allowed: TestSets, which `test_sets` returns"),
+    ]:
+      self.sets = sets
+      with self.assertRaisesRegex(ValueError, words):
+        self.write(lambda batch: self.fail("predictions were asked for"))
 
   def test_bad_predictions_are_named(self):
     for predict, words in [
