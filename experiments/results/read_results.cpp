@@ -72,7 +72,7 @@ struct Copy {
   bool has_all_of(const Copy& other) const { return std::ranges::includes(rows, other.rows); }
 };
 
-// Copies of runs that do not count because another folder has the same results, with more rows or not.
+// Copies of runs that do not count because another folder has the same scores, with more rows or not.
 struct LeftCopies {
   std::size_t folder;
   std::size_t counting;  // The folder whose copies count.
@@ -99,6 +99,15 @@ void add_experiment(FoundRuns& found, const std::vector<std::filesystem::path>& 
   for (RunFolder& run : found.runs) known.emplace(run.id(), &run);
   std::map<LeftCopies, std::vector<std::filesystem::path>> same;
   std::vector<RunFolder> added;
+  const auto leave_out_other = [&](const RunFolder& run, const Copy& copy, std::size_t counting,
+                                   const Copy& counted) {
+    const std::string difference = copy.score == counted.score
+                                       ? "their rows differ"
+                                       : fmt::format("scores: {} here, {} there", copy.score.value_or("none"),
+                                                     counted.score.value_or("none"));
+    found.leave_out(fmt::format("{}: the same run is in {}, and that one counts; {}", run.path().string(),
+                                folders[counting].string(), difference));
+  };
   for (RunFolder& run : open_runs(folders[i], print_warning, &found.left_out)) {
     const auto first = known.find(run.id());
     if (first == known.end()) {
@@ -115,20 +124,17 @@ void add_experiment(FoundRuns& found, const std::vector<std::filesystem::path>& 
       if (is_new_score) {
         found.leave_out(fmt::format("{}: has no score that counts; the same run in {} does",
                                     earlier.path().string(), folders[i].string()));
-      } else {
+      } else if (here.score == there.score) {
         same[{folder, i, true}].push_back(earlier.path());
+      } else {
+        leave_out_other(earlier, there, i, here);
       }
       found.origins.folder_of[run.path()] = i;
       earlier = std::move(run);
-    } else if (here.score.has_value() == there.score.has_value() && there.has_all_of(here)) {
+    } else if (here.score == there.score && there.has_all_of(here)) {
       same[{i, folder, there.rows.size() > here.rows.size()}].push_back(run.path());
     } else {
-      const std::string difference =
-          here.score == there.score ? "their rows differ"
-                                    : fmt::format("scores: {} here, {} there", here.score.value_or("none"),
-                                                  there.score.value_or("none"));
-      found.leave_out(fmt::format("{}: the same run is in {}, and that one counts; {}", run.path().string(),
-                                  folders[folder].string(), difference));
+      leave_out_other(run, here, folder, there);
     }
   }
   for (RunFolder& run : added) found.add(std::move(run), i);

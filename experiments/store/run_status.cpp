@@ -93,8 +93,8 @@ std::string shown(const Json& value) {
 std::string state_name(RunState state) { return kStates[static_cast<std::size_t>(state)]; }
 
 std::string hardware_of(const RunStatus& status) {
-  if (status.device.starts_with("cuda")) return status.device;
-  return status.processor.empty() ? "an unknown processor" : status.processor;
+  if (status.device.starts_with("cuda")) return one_line(status.device, kWholeText);
+  return status.processor.empty() ? "an unknown processor" : one_line(status.processor, kWholeText);
 }
 
 std::string computed_by(const RunStatus& status) {

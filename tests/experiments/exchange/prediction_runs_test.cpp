@@ -261,6 +261,25 @@ TEST(ReadTable, CountsTheCopyWithMoreRows) {
   }
 }
 
+// A config that was run again with fewer test lengths scores the same rows otherwise.
+TEST(ReadTable, NamesScoresOfCopiesThatCountOtherLengths) {
+  const ScratchFolder first;
+  const ScratchFolder second;
+  RunConfig config = made_up_config("even_pairs", "rope");
+  config.evaluation.last_length = 42;
+  const RunFolder run = store_run(first.path(), config, RunState::kFinished, 0.5);
+  std::vector<EvaluationRow> rows = run.evaluation();
+  rows.back().accuracy = 1;
+  run.write_evaluation(rows);
+  config.evaluation.last_length = 41;
+  store_run(second.path(), config, RunState::kFinished).write_evaluation(rows);
+  const auto left_out = [](const ScratchFolder& one, const ScratchFolder& other) {
+    return read_table({one.path(), other.path()}).left_out.at(0);
+  };
+  EXPECT_TRUE(left_out(first, second).ends_with("and that one counts; scores: 50.0 % here, 75.0 % there"));
+  EXPECT_TRUE(left_out(second, first).ends_with("and that one counts; scores: 75.0 % here, 50.0 % there"));
+}
+
 // The first folder's rows count where two folders contradict each other, even with equal rounded scores.
 TEST(ReadTable, NamesCopiesThatContradictEachOther) {
   const ScratchFolder first;
