@@ -268,9 +268,9 @@ RetrainingResult compare_with_published(BundledRun published, const std::vector<
   const bool has_coarse_end =
       has_metrics && begin_of_final_steps(published.metrics) < begin_of_final_steps(metrics_again);
   if (!has_same_ends) metrics_again = with_ends_of(published.metrics, metrics_again);
-  std::string unasked = drop_unpaired(published, metrics_again);
+  std::string notes = drop_unpaired(published, metrics_again);
   if (has_coarse_end) {
-    unasked += fmt::format(
+    notes += fmt::format(
         "; rows of training are coarser in the bundle, so that tables take the steps from {} on for the end "
         "of training",
         begin_of_final_steps(published.metrics) + 1);
@@ -303,14 +303,16 @@ RetrainingResult compare_with_published(BundledRun published, const std::vector<
       farthest = i;
     }
   }
+  notes = fmt::format("{}{}{}", published.metrics.empty() ? "; the bundle has no training metrics" : "",
+                      lacks_errors ? "; the bundle has no standard errors" : "", notes);
   if (rows_are_same && steps_agree(published, steps_again, is_same_row) &&
       (published.metrics.empty() || std::ranges::equal(published.metrics, metrics_again, is_same))) {
     return {Agreement::kEqual,
-            (published.metrics.empty()
-                 ? fmt::format("the same numbers at {}; the bundle has no training metrics", lengths)
-                 : fmt::format("the same numbers at {} and in {} of training metrics", lengths,
-                               counted(published.metrics.size(), "row"))) +
-                (lacks_errors ? "; the bundle has no standard errors" : "") + unasked};
+            fmt::format("the same numbers at {}", lengths) +
+                (published.metrics.empty() ? ""
+                                           : fmt::format(" and in {} of training metrics",
+                                                         counted(published.metrics.size(), "row"))) +
+                notes};
   }
   std::string text;
   if (beyond > 0) text = fmt::format("beyond {} at {} of {}: ", tolerance, beyond, lengths);
@@ -354,7 +356,7 @@ RetrainingResult compare_with_published(BundledRun published, const std::vector<
                                                                   &MetricsRow::step, &MetricsRow::step);
   if (has_other_steps)
     text += "; rows of training end at other steps, as those of a run that went on from a shorter one do";
-  text += unasked;
+  text += notes;
   if (!steps_are_close) text += fmt::format("; what was measured on the way is beyond {}", tolerance);
   return {is_close && steps_are_close ? Agreement::kWithinTolerance : Agreement::kDifferent, text};
 }

@@ -207,6 +207,8 @@ def draw_perplexity(
   # From version 3.11 on, matplotlib leaves lines that stand beside their places out of the limits.
   axes.update_datalim([(row.number(x), row.number(column)) for row in rows for column in (y, "low", "high")])
   axes.autoscale_view()
+  if not any(math.isfinite(value) for value in known(rows, y)):
+    axes.set_ylim(1, 10)  # No line: a logarithmic scale needs a place.
   for trained in sorted(set(known(rows, "trained_to"))):
     axes.axvline(trained, **SCORED, zorder=0)
   axes.set_xscale("log", base=2)

@@ -151,6 +151,9 @@ def test_infinite_perplexities_are_named_in_the_caption() -> None:
   assert "Infinite at some lengths, which have no point: kerple." in sheet.caption
   (figure,) = page.pages(sheet, 174)
   assert figure.axes[0].get_ylim()[1] < 10
+  rows = on_text("kerple", "length", "score", dict.fromkeys((128, 256), float("inf")))
+  (figure,) = page.pages(curves.perplexity(rows, 174), 174)
+  check_texts(figure)
 
 
 @pytest.mark.parametrize("width", WIDTHS)

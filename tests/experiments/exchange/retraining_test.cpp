@@ -157,13 +157,13 @@ TEST_F(RetrainedRun, WithFinerRowsAtTheEndSaysSo) {
 
 TEST_F(RetrainedRun, OfTheSameNumbersIsEqualAtAnyTimes) {
   again_.metrics.back().seconds = 9;
-  for (const double tolerance : {0.0, 0.01, 1.0}) {
-    EXPECT_EQ(Agreement::kEqual, compare(tolerance).agreement);
-  }
+  for (const double tolerance : {0.0, 0.01, 1.0}) EXPECT_EQ(Agreement::kEqual, compare(tolerance).agreement);
   EXPECT_EQ("the same numbers at 4 test lengths and in 2 rows of training metrics", compare().text);
   published_.metrics.clear();
   EXPECT_EQ(Agreement::kEqual, compare().agreement);
   EXPECT_EQ("the same numbers at 4 test lengths; the bundle has no training metrics", compare().text);
+  published_.evaluation[0].loss += 0.001;
+  expect_contains(compare().text, {"differ by at most 0.001", "; the bundle has no training metrics"});
 }
 
 TEST_F(RetrainedRun, ComparesEachNumberThatTheBundleHas) {
