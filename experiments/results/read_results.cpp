@@ -59,6 +59,10 @@ struct Copy {
       rows.merge(
           std::set{at_steps_text({{step, {row}}}, ""), windows_text({row}, ""), positions_text({row}, "")});
     };
+    for (MetricsRow row : stored.metrics) {
+      row.seconds = 0;
+      rows.insert(metrics_text({row}, ""));
+    }
     for (const EvaluationRow& row : stored.evaluation) add(row, run.config().training.steps);
     for (const auto& [step, of_step] : stored.at_steps) {
       for (const EvaluationRow& row : of_step) add(row, step);

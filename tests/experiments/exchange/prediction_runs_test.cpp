@@ -261,6 +261,22 @@ TEST(ReadTable, CountsTheCopyWithMoreRows) {
   }
 }
 
+TEST(ReadTable, CountsTheCopyWithTrainingMetrics) {
+  const ScratchFolder first;
+  const ScratchFolder second;
+  for (const ScratchFolder* folder : {&first, &second}) {
+    store_run(folder->path(), made_up_config("even_pairs", "rope"), RunState::kFinished, 0.75, 0.5);
+  }
+  std::filesystem::remove(open_runs(first.path()).at(0).path() / "metrics.csv");
+  for (const auto& folders : std::vector<std::vector<std::filesystem::path>>{{first.path(), second.path()},
+                                                                             {second.path(), first.path()}}) {
+    const ResultTable table = read_table(folders);
+    EXPECT_EQ(0.5, table.runs.at(0).training.value().accuracy);
+    EXPECT_TRUE(table.left_out.at(0).starts_with(first.path().string()));
+    expect_contains(table.left_out[0], {"with the same results and more"});
+  }
+}
+
 // A config that was run again with fewer test lengths scores the same rows otherwise.
 TEST(ReadTable, NamesScoresOfCopiesThatCountOtherLengths) {
   const ScratchFolder first;
