@@ -157,6 +157,20 @@ TEST_F(ProgramTest, RefusesACheComputeOfAnotherCommit) {
   expect_refusal(shell(command), {"pair/che-compute is not of the commit of this che", "setup.sh"});
 }
 
+// glibc takes them from the environment when a program starts.
+TEST_F(ProgramTest, CheComputeStartsWithSettingsOfItsAllocatorUnlessTheUserHasOwnOnes) {
+  const std::filesystem::path pair = folder_ / "pair";
+  std::filesystem::create_directory(pair);
+  std::filesystem::copy_file(CHE_PROGRAM, pair / "che");
+  const std::string compute = fmt::format("#!/bin/sh\n# <che {} of commit {}>\necho $GLIBC_TUNABLES\n",
+                                          program_version(), git_commit());
+  std::ofstream(pair / "che-compute") << compute;
+  std::filesystem::permissions(pair / "che-compute", std::filesystem::perms::owner_all);
+  const std::string command = (pair / "che").string() + " bench";
+  expect_contains(shell("unset GLIBC_TUNABLES; " + command).output, {"glibc.malloc.hugetlb=1:"});
+  EXPECT_EQ("glibc.malloc.check=0\n", shell("GLIBC_TUNABLES=glibc.malloc.check=0 " + command).output);
+}
+
 // The message is the same for every allocation that fails.
 TEST_F(ProgramTest, OutOfMemoryIsOneLineWithARemedy) {
   const auto limited = [&](std::int64_t kib, const std::string& arguments) {
