@@ -10,6 +10,7 @@
 #include "cli/commands.h"
 #include "cli/process_setup.h"
 #include "core/error.h"
+#include "core/files.h"
 #include "core/number_text.h"
 #include "core/process.h"
 #include "experiments/plan/identity.h"
@@ -74,7 +75,9 @@ int work(const TaskOptions& options) {
       runs.push_back(RunFolder::open(submission.experiment() / "runs" / id));
       configs.push_back(runs.back().config());
       const auto again = submission.begin_again.find(id);
-      if (again != submission.begin_again.end()) to_begin_again.insert(*again);
+      if (again != submission.begin_again.end() && !is_present(submission.begun_again(id))) {
+        to_begin_again.insert(*again);
+      }
     }
     for (const std::vector<std::size_t>& indices : group_into_jobs(configs)) {
       std::vector<RunFolder>& job = jobs.emplace_back();
@@ -83,6 +86,11 @@ int work(const TaskOptions& options) {
   }
   try {
     begin_again(submission.experiment(), to_begin_again);
+    for (const auto& [id, steps] : to_begin_again) {
+      const std::filesystem::path mark = submission.begun_again(id);
+      create_writable_folder(mark.parent_path());
+      write_file_atomically(mark, "");
+    }
   } catch (const Error& error) {  // Another process works on a run: a batch system may try again.
     throw Error(error.what(), ErrorKind::kRuntime);
   }

@@ -87,8 +87,7 @@ bool print_comparison(const std::vector<BundledRun>& published, const std::vecto
              counted(published.size(), "run"), counts[Agreement::kEqual], counts[Agreement::kWithinTolerance],
              counts[Agreement::kDifferent], without_result);
   if (further_rows > 0) {
-    fmt::print("{} that the configs do not ask for, by `che evaluate`, not compared\n",
-               counted(further_rows, "row"));
+    fmt::print("{} that the configs do not ask for, not compared\n", counted(further_rows, "row"));
   }
   return counts[Agreement::kDifferent] == 0 && without_result == 0;
 }

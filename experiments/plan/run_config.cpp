@@ -258,6 +258,12 @@ std::string foreign_name_problem(std::string_view name) {
   if (!is_plain_name(name, kMaxForeignName)) {
     return "allowed: a name of " + plain_name_form(kMaxForeignName);
   }
+  // The headings of other columns of tables.
+  constexpr std::array<std::string_view, 5> kHeadings{"chance", "constant", "frequent", "paper", "position"};
+  if (std::ranges::count(kHeadings, name) > 0) {
+    return fmt::format("'{0}' heads another column of tables; give the model another name, such as my_{0}",
+                       name);
+  }
   const bool is_model = std::ranges::count(Registry<ModelEntry>::instance().names(), name) > 0;
   try {
     if (!is_model) EncodingConfig().reset(name);

@@ -75,8 +75,8 @@ bool has_numbers_of(const EncodingConfig& encoding, const EncodingConfig& publis
   std::map<std::string, std::string> values;
   for (const FieldRecord& field : fields(published)) values.emplace(field.path, field.value);
   return std::ranges::none_of(fields(encoding), [&](const FieldRecord& field) {
-    const bool is_formula =
-        field.path == "attention_scale" || field.path == "kind" || field.path == "frequencies";
+    const bool is_formula = field.path == "attention_scale" || field.path == "kind" ||
+                            field.path == "frequencies" || field.path == "scaling";
     const bool is_size = field.number || is_formula || is_below(field.path, "dape");
     return is_size && field.role != Role::kExecution && values.at(field.path) != field.value;
   });

@@ -10,6 +10,7 @@
 
 #include "core/error.h"
 #include "core/parallel.h"
+#include "core/text.h"
 #include "experiments/plan/evaluation_settings.h"
 #include "experiments/plan/identity.h"
 #include "experiments/plan/run_workload.h"
@@ -39,14 +40,6 @@ std::vector<std::int64_t> lengths_asked(const RunConfig& config, const ReadingRu
   return lengths;
 }
 
-void refuse_without_score(const TableRun& run, const std::vector<EvaluationRow>& rows,
-                          const LengthChoice& lengths) {
-  std::vector<std::int64_t> measured;
-  for (const EvaluationRow& row : rows_of_any_length(rows, run.config)) measured.push_back(row.length);
-  throw Error(fmt::format("--score-lengths {}: {} was measured at none of these lengths; it was at {}",
-                          lengths.text(), run.id, measured.empty() ? "none" : lengths_option(measured)));
-}
-
 // `config` is the folder's, or differs from it in the settings that the encoding is evaluated with.
 TableRun make_run(const RunFolder& folder, const RunConfig& config, const StoredRun& stored,
                   const ReadingRules& rules, TrainingJudge& judge) {
@@ -58,9 +51,8 @@ TableRun make_run(const RunFolder& folder, const RunConfig& config, const Stored
                .metrics = stored.metrics,
                .damage = stored.damage_text()};
   if (!run.damage.empty()) run.at_steps.clear();
-  const bool is_finished = run.damage.empty() && run.status.state == RunState::kFinished;
-  if (is_finished) run.training = judge.judge(run.config, run.metrics);
-  if (is_finished) run.evaluation = scored_rows(stored.evaluation, config, rules);
+  if (run.is_finished()) run.training = judge.judge(run.config, run.metrics);
+  if (run.is_finished()) run.evaluation = scored_rows(stored.evaluation, config, rules);
   run.metric = rules.metric.value_or(create_workload(config)->metric());
   run.score = mean_value(run.evaluation, run.metric);
   if (run.score) {
@@ -78,16 +70,20 @@ TableRun make_run(const RunFolder& folder, const RunConfig& config, const Stored
 }
 
 // Returns the run as its own config describes it and, after it, one for each other setting of its encoding at
-// which `che evaluate` measured all test lengths.
+// which `che evaluate` measured all test lengths. Counts the other settings.
 std::vector<TableRun> make_runs(const RunFolder& folder, const StoredRun& stored, const ReadingRules& rules,
-                                TrainingJudge& judge) {
+                                TrainingJudge& judge, std::size_t& without_score) {
   std::vector<TableRun> runs;
   for (const RunConfig& config : row_configs(folder.config(), stored.evaluation, rules))
     runs.push_back(make_run(folder, config, stored, rules, judge));
   if (folder.config().has_text()) return runs;
-  const bool is_finished = runs[0].damage.empty() && runs[0].status.state == RunState::kFinished;
-  if (rules.score_lengths && is_finished && runs[0].evaluation.empty()) {
-    refuse_without_score(runs[0], stored.evaluation, *rules.score_lengths);
+  if (rules.score_lengths && runs[0].is_finished() && runs[0].evaluation.empty()) {
+    std::vector<std::int64_t> measured;
+    const std::vector<EvaluationRow> rows = rows_of_any_length(stored.evaluation, runs[0].config);
+    for (const EvaluationRow& row : rows) measured.push_back(row.length);
+    throw Error(fmt::format("--score-lengths {}: {} was measured at none of these lengths; it was at {}",
+                            rules.score_lengths->text(), runs[0].id,
+                            measured.empty() ? "none" : lengths_option(measured)));
   }
   std::set<OptionValues> settings;
   for (const EvaluationRow& row : stored.evaluation) settings.insert(row.encoding_settings);
@@ -98,14 +94,13 @@ std::vector<TableRun> make_runs(const RunFolder& folder, const StoredRun& stored
       config = with_evaluation_settings(folder.config(), other);
     } catch (const Error& error) {
       runs[0].damage = fmt::format("evaluation.csv: {}", error.what());
-      runs[0].score.reset();
-      runs[0].score_error.reset();
+      runs[0].score = runs[0].score_error = std::nullopt;
       runs[0].evaluation.clear();
       runs[0].measured.clear();
       return {runs[0]};
     }
     TableRun run = make_run(folder, config, stored, rules, judge);
-    if (run.score) runs.push_back(std::move(run));
+    run.score ? runs.push_back(std::move(run)) : void(++without_score);
   }
   return runs;
 }
@@ -203,11 +198,12 @@ ResultTable labelled_runs(const std::vector<RunFolder>& runs, const ReadingRules
   check_corpora(runs);
   ResultTable table;
   TrainingJudge judge;
+  std::size_t without_score = 0;
   for_each_in_order(
       runs.size(), [&](std::size_t i) { return runs[i].read(); },
       [&](std::size_t i, const StoredRun& stored) {
         const auto origin = origins.folder_of.find(runs[i].path());
-        for (TableRun& run : make_runs(runs[i], stored, rules, judge)) {
+        for (TableRun& run : make_runs(runs[i], stored, rules, judge, without_score)) {
           if (origin != origins.folder_of.end()) run.experiment = origin->second;
           table.runs.push_back(std::move(run));
         }
@@ -226,6 +222,11 @@ ResultTable labelled_runs(const std::vector<RunFolder>& runs, const ReadingRules
         "A score is the mean over the measured test lengths in {} (--score-lengths), whatever lengths the "
         "config of a run names.",
         rules.score_lengths->text()));
+  }
+  if (without_score > 0) {
+    table.reading_notes.push_back(fmt::format(
+        "Left out of all columns: {} of `che evaluate --set` without the test lengths of a score.",
+        counted(without_score, "result")));
   }
   if (rules.select) {
     table.reading_notes.push_back(select_rates(table.runs, *rules.select));
@@ -372,9 +373,8 @@ bool is_lowest_best(const ResultTable& table) {
 
 std::string_view aggregate_phrase(const ResultTable& table, Aggregate aggregate) {
   const auto is_lower = [](const TableRow& row) { return !row.metric.greater_is_better; };
-  if (aggregate != Aggregate::kMax || std::ranges::none_of(table.rows, is_lower)) {
-    return aggregate_phrase(aggregate);
-  }
+  const bool is_usual = aggregate != Aggregate::kMax || std::ranges::none_of(table.rows, is_lower);
+  if (is_usual) return aggregate_phrase(aggregate);
   return is_lowest_best(table) ? "the minimum" : "the best";
 }
 

@@ -48,6 +48,7 @@ struct TableRun {
   std::size_t experiment = 0;            // Index of the folder that holds it, among those that were read.
   std::optional<TrainingOutcome> training = {};
 
+  bool is_finished() const { return damage.empty() && status.state == RunState::kFinished; }
   std::string state() const { return damage.empty() ? state_name(status.state) : kDamaged; }
   // Says why it failed or what is damaged; empty for neither.
   const std::string& error() const { return damage.empty() ? status.error : damage; }

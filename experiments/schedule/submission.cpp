@@ -18,6 +18,7 @@ using Json = nlohmann::json;
 
 constexpr const char* kFolder = "batch";
 constexpr const char* kFile = "submission.json";
+constexpr const char* kBegunAgain = "begun_again";
 constexpr std::int64_t kMaxNumber = 1'000'000;
 constexpr JsonLimits kSubmissionLimits{.depth = 5, .bytes = std::size_t{256} << 20, .values = 4'000'000};
 
@@ -100,6 +101,8 @@ Submission from_json(const Json& json) {
 
 fs::path Submission::file() const { return folder / kFile; }
 
+fs::path Submission::begun_again(const std::string& run) const { return folder / kBegunAgain / run; }
+
 void Submission::store() const {
   nlohmann::ordered_json json;
   json["tasks"] = tasks;
@@ -133,6 +136,8 @@ Submission create_submission(const fs::path& experiment, const std::vector<std::
       before.back().begin_again == submission.begin_again) {
     submission.folder = before.back().folder;
     create_writable_folder(submission.logs());
+    std::error_code error;
+    fs::remove_all(submission.folder / kBegunAgain, error);
     submission.store();
     return submission;
   }

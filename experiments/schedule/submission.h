@@ -35,6 +35,9 @@ struct Submission {
   std::filesystem::path file() const;
   std::filesystem::path logs() const { return folder / "logs"; }
   std::filesystem::path array_script() const { return folder / "array.sbatch"; }
+  // A file that is there once a task has set the run back, as `begin_again` asks: started again, the task
+  // finishes the run and does not train it anew.
+  std::filesystem::path begun_again(const std::string& run) const;
   std::filesystem::path summary_script() const { return folder / "summary.sbatch"; }
   // Writes its file. Throws Error (runtime) when the disk refuses.
   void store() const;

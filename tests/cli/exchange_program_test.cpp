@@ -67,18 +67,18 @@ TEST_F(ExchangeProgram, ShowsScoredModelsNextToEachOther) {
   const std::string other = results() + "/other";
   expect_contains(output_of({"score", right, "-o", one}), {"1 result stored in " + one});
   std::string text = read_file(predict("even_pairs.jsonl", [](int) { return 0; }));
-  text.replace(text.find("my_model"), 8, "constant");
+  text.replace(text.find("my_model"), 8, "zeros");
   ASSERT_EQ(0, che({"score", write("constant.jsonl", text), "-o", other}).exit_code);
 
   expect_contains(output_of({"table", one, other, "--format", "csv"}),
-                  {"regular,even_pairs,constant,", "regular,even_pairs,my_model,"});
-  output_of({"compare", one, other, "--column", "my_model", "--base", "constant"});
+                  {"regular,even_pairs,zeros,", "regular,even_pairs,my_model,"});
+  output_of({"compare", one, other, "--column", "my_model", "--base", "zeros"});
   const std::string page = (folder_ / "page.html").string();
   expect_refusal(che({"report", one, other}), {"several experiments need --output"});
   expect_refusal(che({"plot", one, other}), {"several experiments need --output"});
   write("results/one/quoted.csv", "task,model,score,source\neven_pairs,oracle,0.5,a paper\n");
   output_of({"report", "--entries", one, other, "-o", page});
-  expect_contains(read_file(page), {"my_model", "constant", "oracle (quoted)", "a paper"});
+  expect_contains(read_file(page), {"my_model", "zeros", "oracle (quoted)", "a paper"});
 
   expect_refusal(che({"score", right, right, "-o", one}), {"the model, model_seed and task of"});
   expect_refusal(che({"score", right, "--csv", right}), {"would replace what the command reads"});

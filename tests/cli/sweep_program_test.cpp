@@ -380,6 +380,7 @@ TEST_F(SweepProgramTest, SubmitsRunsThatBeginAgain) {
   EXPECT_EQ(model, contents(results(), "checkpoint.bin"));
   output_of({"task", results() + "/batch/2/submission.json", "0"});
   EXPECT_EQ(1U, contents(results(), "evaluation_at_steps.csv").size());
+  output_of(with("run", {"evaluation.at_steps=[20]", "evaluation.last_length=12"}));
   const auto status = contents(results(), "status.json");
   output_of({"task", results() + "/batch/2/submission.json", "0"});
   EXPECT_TRUE(status == contents(results(), "status.json")) << "a second task has nothing to do";

@@ -92,6 +92,10 @@ TEST(PaperTable, HasNoNumberForWhatThePaperLacks) {
   EXPECT_NE(paper_value({.name = "even_pairs"}, encoding), std::nullopt);
   encoding.set_options({{"kind", "power"}});
   EXPECT_EQ(paper_value({.name = "even_pairs"}, encoding), std::nullopt);
+  encoding.reset("rope");
+  EXPECT_NE(paper_value({.name = "even_pairs"}, encoding), std::nullopt);
+  encoding.set_options({{"scaling", "yarn"}});
+  EXPECT_EQ(paper_value({.name = "even_pairs"}, encoding), std::nullopt);
 }
 
 TEST(PaperTable, HasNoNumberForATaskWithSettings) {

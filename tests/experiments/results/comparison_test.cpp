@@ -176,6 +176,16 @@ TEST_F(ComparisonTest, ComparesATrainedModelWithItselfUnderAnotherScaling) {
   const ResultTable table = make_table(open_runs(scratch_.path()));
   EXPECT_DOUBLE_EQ(compare(table, "rope(scaling=yarn)", "rope", Aggregate::kMean).tasks[0].difference.value(),
                    0.25);
+  EXPECT_TRUE(table.reading_notes.empty());
+  // The other setting at fewer lengths than the config's.
+  const RunFolder run = open_runs(scratch_.path())[0];
+  std::vector<EvaluationRow> rows = run.read().evaluation;
+  rows.pop_back();
+  run.write_evaluation(rows);
+  EXPECT_EQ(
+      std::vector<std::string>{
+          "Left out of all columns: 1 result of `che evaluate --set` without the test lengths of a score."},
+      make_table(open_runs(scratch_.path())).reading_notes);
 }
 
 // Runs that the comparison leaves out do not count.

@@ -59,6 +59,10 @@ TEST(Submission, UsesTheFolderOfOneThatWasNotSubmittedAgain) {
   const auto anew = create_submission(scratch.path(), jobs, 1, passed);
   EXPECT_EQ(anew.folder, scratch.path() / "batch" / "4");
   EXPECT_EQ(passed, read_submission(anew.file()).begin_again);
+  const std::filesystem::path mark = anew.begun_again(jobs[0][1].id());
+  std::filesystem::create_directories(mark);
+  EXPECT_EQ(create_submission(scratch.path(), jobs, 1, passed).folder, anew.folder);
+  EXPECT_FALSE(std::filesystem::exists(mark)) << "its runs are to begin again once more";
 }
 
 TEST(Submission, IsNotStoredBehindALink) {
