@@ -173,6 +173,13 @@ INSTANTIATE_TEST_SUITE_P(Shapes, Product,
                                          ProductCase{{2, 5, 4, 9, 6}, {2, 5, 4, 6, 9}, false, true}),
                          product_case_name);
 
+TEST(Products, CountSubnormalNumbersAs0InEveryThread) {
+  at::set_num_threads(2);
+  const at::Tensor small = at::full({1 << 17}, 1e-39F);
+  EXPECT_EQ(0, small.mul(1e30F).count_nonzero().item<std::int64_t>());
+  at::set_num_threads(1);
+}
+
 TEST(AsOperand, RoundsToTheNearestBf16AndTiesToEven) {
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
   const std::vector<std::pair<float, float>> cases{{1, 1},
