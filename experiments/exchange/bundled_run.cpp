@@ -49,6 +49,11 @@ void check_row(const RunConfig& config, const Task* task, const EvaluationRow& r
     throw Error(fmt::format("{} samples at length {}; allowed: multiples of {}", row.samples, row.length,
                             kEvaluationBatch));
   }
+  if (row.samples == kEvaluationBatch && row.accuracy_se) {
+    throw Error(
+        fmt::format("the standard error {} at length {}; allowed: none of a single batch of {} samples",
+                    *row.accuracy_se, row.length, row.samples));
+  }
   // The loss of a model of che is NaN where its logits are not finite, and infinite where a probability is 0.
   if (!std::isnan(row.loss) && !(row.loss > -kLossTolerance)) {
     throw Error(fmt::format("the loss {} at length {}; allowed: a number from 0 on", row.loss, row.length));

@@ -17,13 +17,7 @@
 namespace che {
 namespace {
 
-using RunKey = std::pair<Draw, double>;  // Draw and learning rate.
-using Scores = std::map<RunKey, double>;
-
-RunKey key_of(const ResultTable& table, const TableRun& run) {
-  // A rule that chose the rate of each cell pairs runs of two rates.
-  return {draw_of(run.config), table.rates_selected ? 0 : run.config.learning_rate};
-}
+using Scores = std::map<Repetition, double>;
 
 // Returns the runs' scores, or their values of the metric at one scored length.
 Scores scores_of(const ResultTable& table, const TableCell& cell, std::optional<std::int64_t> length) {
@@ -35,7 +29,7 @@ Scores scores_of(const ResultTable& table, const TableCell& cell, std::optional<
       const EvaluationRow& row = *std::ranges::find(run.evaluation, *length, &EvaluationRow::length);
       score = run.metric.value(row.accuracy, row.loss);
     }
-    scores[key_of(table, run)] = score;
+    scores[table.repetition(run)] = score;
   }
   return scores;
 }
@@ -173,7 +167,7 @@ WindowLosses losses_by_window(const ResultTable& table, const TableCell& cell, c
   double runs = 0;
   for (const std::size_t i : cell.finished) {
     const TableRun& run = table.runs[i];
-    const RunKey key = key_of(table, run);
+    const Repetition key = table.repetition(run);
     if (!design.seeds.contains(key.first) || std::ranges::count(design.rates, key.second) == 0) continue;
     const std::vector<WindowLoss>& windows = run.evaluation.front().windows;
     if (windows.empty()) {

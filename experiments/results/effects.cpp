@@ -15,20 +15,20 @@ namespace {
 constexpr const char* kLearningRate = "learning_rate";
 
 // Scores by draw and learning rate.
-using Repetitions = std::map<std::pair<Draw, double>, double>;
+using Repetitions = std::map<Repetition, double>;
 
 // Repetitions by the value of a setting.
 using Replicates = std::map<double, Repetitions>;
 
 struct Matched {
   ScoresByValue scores;
-  std::set<std::pair<Draw, double>> repetitions;  // Those that every value has.
+  std::set<Repetition> repetitions;  // Those that every value has.
 };
 
 // Finds the most values that share a draw and learning rate, and their scores of all draws and rates that
 // they share.
 Matched matched(const Replicates& replicates) {
-  std::map<std::pair<Draw, double>, std::set<double>> values_of;
+  std::map<Repetition, std::set<double>> values_of;
   for (const auto& [value, scores] : replicates) {
     for (const auto& [replicate, score] : scores) values_of[replicate].insert(value);
   }
@@ -63,12 +63,12 @@ constexpr std::string_view kDapePrefix = "encoding.dape.";
 
 // Returns the scores of the encoding `label` without DAPE and its settings, at these repetitions.
 std::vector<double> scores_without_dape(const ResultTable& table, const TaskLabel& task, EncodingLabel label,
-                                        const std::set<std::pair<Draw, double>>& repetitions) {
+                                        const std::set<Repetition>& repetitions) {
   label = dape_host(std::move(label));
   std::vector<double> scores;
   for (const TableRun& run : table.runs) {
     if (!run.score || run.task != task || run.encoding != label) continue;
-    if (repetitions.contains({draw_of(run.config), run.config.learning_rate})) scores.push_back(*run.score);
+    if (repetitions.contains(table.repetition(run))) scores.push_back(*run.score);
   }
   return scores;
 }
@@ -87,9 +87,9 @@ std::vector<SettingEffect> setting_effects(const ResultTable& table) {
   for (const TableRun& run : table.runs) {
     if (!run.score) continue;
     for (const auto& [path, value] : numbers_of(run.config)) {
-      const double rate = path == kLearningRate ? 0 : run.config.learning_rate;
-      replicates_of[path][run.task][label_without(run.encoding, path)][value][{draw_of(run.config), rate}] =
-          *run.score;
+      Repetition repetition = table.repetition(run);
+      if (path == kLearningRate) repetition.second = 0;
+      replicates_of[path][run.task][label_without(run.encoding, path)][value][repetition] = *run.score;
     }
   }
   std::vector<SettingEffect> effects;

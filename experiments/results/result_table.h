@@ -65,6 +65,7 @@ struct Draw {
 inline Draw draw_of(const RunConfig& config) {
   return {.seed = config.seed, .data_seed = config.data_seed, .evaluation_seed = config.evaluation.seed};
 }
+using Repetition = std::pair<Draw, double>;  // With the learning rate.
 
 // Runs that differ in nothing but their draw and learning rate.
 struct TableCell {
@@ -131,6 +132,10 @@ struct ResultTable {
   RunConditions conditions;                // The runs were chosen by these; see RunChoice.
   std::vector<EncodingLabel> not_chosen;   // Columns of which that choice leaves nothing.
 
+  // What runs are paired by. A rule that chose the rate of each cell pairs runs of two rates: it is 0 then.
+  Repetition repetition(const TableRun& run) const {
+    return {draw_of(run.config), rates_selected ? 0 : run.config.learning_rate};
+  }
   const TableRow& row(const TaskLabel& task) const;
   // Null where no run has both.
   const TableCell* cell(const TaskLabel& task, const EncodingLabel& encoding) const;

@@ -67,6 +67,8 @@ TEST_F(BundledRuns, HasNoRowsThatNoRunCanHave) {
   const double infinity = std::numeric_limits<double>::infinity();
   refused([](EvaluationRow& row) { row.samples = 0; }, "0 samples at length 41; allowed: multiples of 64");
   refused([](EvaluationRow& row) { row.samples = 65; }, "65 samples at length 41; allowed: multiples of 64");
+  refused([](EvaluationRow& row) { row.accuracy_se = 0.5; },
+          "the standard error 0.5 at length 41; allowed: none of a single batch of 64 samples");
   refused([&](EvaluationRow& row) { row.loss = -infinity; }, "the loss -inf at length 41; allowed: a number");
   refused([](EvaluationRow& row) { row.loss = -1; }, "the loss -1 at length 41");
   refused([](EvaluationRow& row) { row.length = 0; }, "even_pairs: length 0 is out of range");

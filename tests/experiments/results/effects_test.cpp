@@ -43,6 +43,23 @@ TEST_F(SettingEffects, DoNotCompareRunsOfOtherSeeds) {
   EXPECT_TRUE(setting_effects(make_table(open_runs(scratch_.path()))).empty());
 }
 
+TEST_F(SettingEffects, CompareRunsOfTheRatesThatARuleChose) {
+  for (const std::int64_t width : {16, 32}) {
+    for (const double rate : {1e-4, 3e-4}) {
+      RunConfig config = made_up_config("reverse_string", "rope");
+      config.model.shape().width = width;
+      config.learning_rate = rate;
+      const bool is_better = (width == 16) == (rate == 1e-4);
+      store_run(scratch_.path(), config, RunState::kFinished, 0.5, is_better ? 0.75 : 0.5);
+    }
+  }
+  const ResultTable table = make_table(open_runs(scratch_.path()),
+                                       {.score_lengths = std::nullopt, .select = SelectionRule::kTraining});
+  const std::vector<SettingEffect> effects = setting_effects(table);
+  ASSERT_EQ(1U, effects.size());
+  EXPECT_EQ("model.width", effects[0].path);
+}
+
 // Runs that differ in their data seed alone are repetitions of each other.
 TEST_F(SettingEffects, KeepRunsOfEveryDataSeed) {
   for (const std::int64_t data_seed : {0, 1}) {
