@@ -51,6 +51,10 @@ TEST_F(ReadingProgram, EveryCommandChoosesRunsAlike) {
   expect_contains(che(reading({"time"}, only)).output, {"even_pairs: milliseconds per training step"});
   expect_contains(che(reading({"evaluate", "--lengths", "12:13", "--samples", "64"}, only)).output,
                   {"1 run: 1 to evaluate", "for these, see: che table"});
+  const std::vector<std::string> set{"evaluate", "--lengths", "13", "--set", "encoding.scaling=yarn"};
+  expect_contains(
+      che(reading(set, {"--only", "encoding=rope", "--only", "task=even_pairs"})).output,
+      {"for these with --set: che evaluate ", " --lengths 13, then che table ", " --score-lengths 13"});
   // The table of lengths has the lengths that evaluate added.
   const std::string lengths = che(reading({"table", "--lengths", "--format", "csv"}, only)).output;
   EXPECT_EQ(std::ranges::count(lengths, '\n'), 1 + 3 + 2) << lengths;
