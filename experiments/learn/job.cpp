@@ -24,18 +24,17 @@ namespace {
 
 constexpr double kStatusSeconds = 10;
 
-// See work_on_job() for what it waits for.
-FileLock lock_run(const RunFolder& run, const ProgressSink& progress, const std::atomic<int>& stop,
-                  std::chrono::seconds patience) {
+// See work_on_job() for what it waits for. Returns nothing where `stop` was set meanwhile.
+std::optional<FileLock> lock_run(const RunFolder& run, const ProgressSink& progress,
+                                 const std::atomic<int>& stop, std::chrono::seconds patience) {
   const Clock::time_point start = Clock::now();
   bool is_told = false;
   while (true) {
     LockRefusal refusal;
     std::optional<FileLock> lock = FileLock::try_hold(run.path(), refusal);
-    if (lock) return *std::move(lock);
-    if (stop.load() != 0 || (!refusal.is_silent && Clock::now() - start >= patience)) {
-      throw Error(refusal.text);
-    }
+    if (lock) return lock;
+    if (stop.load() != 0) return std::nullopt;
+    if (!refusal.is_silent && Clock::now() - start >= patience) throw Error(refusal.text);
     if (refusal.is_silent && !is_told) {
       progress(warning_about(run.id(), fmt::format("waiting: {}", refusal.text)));
       is_told = true;
@@ -148,7 +147,11 @@ JobOutcome work_on_job(const std::vector<RunFolder>& runs, const ProgressSink& p
   check_is_one_job(runs);
   std::vector<FileLock> locks;
   locks.reserve(runs.size());
-  for (const RunFolder& run : runs) locks.push_back(lock_run(run, progress, stop, patience));
+  for (const RunFolder& run : runs) {
+    std::optional<FileLock> lock = lock_run(run, progress, stop, patience);
+    if (!lock) return JobOutcome::kInterrupted;
+    locks.push_back(*std::move(lock));
+  }
   JobOutcome outcome = JobOutcome::kDone;
   for (auto& [step, replicas] : load_by_step(runs, std::move(locks), progress)) {
     ReplicaSet set(std::move(replicas));
@@ -162,7 +165,8 @@ JobOutcome work_on_job(const std::vector<RunFolder>& runs, const ProgressSink& p
 JobOutcome evaluate_stored_model(const RunFolder& run, const RunConfig& asked, const ProgressSink& progress,
                                  const std::atomic<int>& stop, std::chrono::seconds patience) {
   asked.check();
-  const FileLock lock = lock_run(run, progress, stop, patience);
+  const std::optional<FileLock> lock = lock_run(run, progress, stop, patience);
+  if (!lock) return JobOutcome::kInterrupted;
   std::vector<EvaluationRow> rows = run.evaluation();
   const std::vector<std::int64_t> lengths = lengths_to_measure(rows, asked);
   if (lengths.empty()) return JobOutcome::kDone;
@@ -177,7 +181,7 @@ JobOutcome evaluate_stored_model(const RunFolder& run, const RunConfig& asked, c
   const std::vector<RunConfig> runs{asked};
   Evaluation evaluation(*restored.model, runs, lengths, progress, stop);
   const auto save = [&] {
-    lock.check();
+    lock->check();
     run.write_evaluation(rows);
   };
   while (const auto result = evaluation.next({.curve = true})) {

@@ -22,7 +22,7 @@ enum class JobOutcome {
 //
 // Every run is locked. Another process that holds one and is about to end, such as a worker whose scheduler
 // was killed, is given `patience` to let go of it. One on another machine that has fallen silent is waited
-// for, with a warning, until it counts as dead.
+// for, with a warning, until it counts as dead. Where `stop` is set meanwhile, the job is interrupted.
 //
 // Throws Error (usage) for runs that are no job, and for runs that another process still holds, or takes over
 // because nothing was heard of this one. Throws Error (runtime) for what stops all runs, such as a full disk.

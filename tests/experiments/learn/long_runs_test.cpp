@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "core/file_lock.h"
 #include "core/files.h"
 #include "experiments/exchange/predictions.h"
 #include "experiments/learn/job.h"
@@ -182,6 +183,19 @@ TEST(LongerRun, PassesOverRunsThatItCannotGoOnFrom) {
   other.training.warmup_steps = 4;
   EXPECT_EQ("", assess(RunFolder::at(scratch.path(), other)).continues);
   EXPECT_EQ("", assess(RunFolder::at(scratch.path(), config_of(40, {3}))).continues);
+}
+
+// The batch system starts an interrupted task again.
+TEST(Locks, AStopWhileOneIsWaitedForIsAnInterruption) {
+  const ScratchFolder scratch;
+  const RunFolder run = trained(scratch.path(), config_of(10));
+  const FileLock lock(run.path());
+  const std::atomic<int> stop{15};
+  const auto ignore = [](const Progress&) {};
+  RunConfig asked = run.config();
+  asked.evaluation.listed_lengths.push_back(12);
+  EXPECT_EQ(JobOutcome::kInterrupted, work_on_job({run}, ignore, stop));
+  EXPECT_EQ(JobOutcome::kInterrupted, evaluate_stored_model(run, asked, ignore, stop));
 }
 
 TEST(Predictions, HaveTheAccuraciesOfTheRun) {
