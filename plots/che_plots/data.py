@@ -71,7 +71,8 @@ def of_runs(rows: Sequence[Row], is_curve: bool = False) -> str:
   if count == "1":
     return "one run"
   if is_curve and aggregate in ("maximum", "minimum"):
-    return f"the mean over {count} seeds at the learning rate of the best run"
+    among = ", which is one of them everywhere" if " to " in count else ""
+    return f"the mean over {count} seeds at the learning rate of the best run{among}"
   return f"the {aggregate} of {count} runs"
 
 
