@@ -115,6 +115,10 @@ void check_metrics(const std::vector<MetricsRow>& rows, std::int64_t steps, cons
       throw Error(
           fmt::format("{}: a row of step {}; allowed: rows by step from 1 to {}", file, row.step, steps));
     }
+    if (before != nullptr && row.seconds < before->seconds) {
+      throw Error(fmt::format("{}: {} seconds at step {}, and {} at step {} before; allowed: times that grow",
+                              file, row.seconds, row.step, before->seconds, before->step));
+    }
     before = &row;
   }
 }

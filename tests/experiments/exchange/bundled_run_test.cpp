@@ -98,6 +98,7 @@ TEST_F(BundledRuns, HasNoRowsThatNoRunCanHave) {
   refused_step([&](MetricsRow& row) { row.loss = infinity; },
                "the number inf at step 1000; allowed: finite numbers from 0 on");
   refused_step([&](MetricsRow& row) { row.seconds = none; }, "the number nan at step 1000");
+  refused_step([](MetricsRow& row) { row.seconds = 0; }, "0 seconds at step 1000, and ");
   refused_step([](MetricsRow& row) { row.validation_loss = -1; }, "the number -1 at step 1000");
   refused_step([&](MetricsRow& row) { row.step = steps.front().step; },
                "a row of step 100; allowed: rows by");
