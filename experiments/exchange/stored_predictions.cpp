@@ -155,13 +155,22 @@ RunFolder store_predictions(const std::filesystem::path& experiment, const Score
   const RunConfig config = prediction_config(scored);
   RunFolder folder = RunFolder::at(experiment, config, warn);
   warn_of_other_samples(folder.path(), config, warn);
-  folder.store_config();
+  const bool is_new = !RunFolder::inspect(folder.path()).run;
+  if (is_new) folder.store_config();  // The lock needs a folder.
   const FileLock lock(folder.path());
   StoredRun stored = folder.set_damage_aside(warn);
-  store_rows(stored.evaluation, scored, warn);
+  // Rows of several files, or those of one beside the config of another, are no result.
+  RunStatus status = stored.status;
+  status.state = RunState::kFailed;
+  status.error = "`che score` did not end; score the predictions again";
+  if (!is_new) folder.write_status(status);
+  folder.store_config();
+  std::vector<std::string> notes;
+  store_rows(stored.evaluation, scored, [&](const std::string& text) { notes.push_back(text); });
   folder.write_evaluation(stored.evaluation);
+  for (const std::string& note : notes) warn(note);
   keep(folder.path(), scored, warn);
-  RunStatus status;
+  status = {};
   status.state = RunState::kFinished;
   status.git_commit = git_commit();
   status.version = program_version();
@@ -184,33 +193,66 @@ bool is_kept_predictions(std::string_view name) {
 std::size_t check_kept_predictions(const RunConfig& config, const std::vector<EvaluationRow>& rows,
                                    const std::map<std::string, std::string>& files,
                                    const std::string& place) {
-  std::vector<EvaluationRow> again;
+  std::vector<std::vector<EvaluationRow>> again;  // By file.
   for (const auto& [kept, content] : files) {
     const std::string& name = kept;  // Which a lambda can refer to.
     if (!is_kept_predictions(name)) continue;
     const std::string file = fmt::format("{}/{}", place, name);
-    ScoredPredictions scored = score_predictions(content, file, [&](const ScoredPredictions& header) {
-      if (run_id(prediction_config(header)) == run_id(config) && kept_name(header.header) == name) return;
-      throw Error("has predictions of another run or of other samples");
-    });
-    std::ranges::move(scored.rows, std::back_inserter(again));
+    again.push_back(score_predictions(content, file, [&](const ScoredPredictions& header) {
+                      if (run_id(prediction_config(header)) == run_id(config) &&
+                          kept_name(header.header) == name)
+                        return;
+                      throw Error("has predictions of another run or of other samples");
+                    }).rows);
   }
-  std::size_t missing = 0;  // Large predictions are not kept; see keep().
-  for (const EvaluationRow& row : rows) {
-    const auto is_of_row = [&](const EvaluationRow& scored) {
+  const auto found = [](const std::vector<EvaluationRow>& of_file, const EvaluationRow& row) {
+    const auto place = std::ranges::find_if(of_file, [&](const EvaluationRow& scored) {
       return scored.length == row.length && scored.samples == row.samples && scored.seed == row.seed;
-    };
-    // Some lengths of a file may have been scored again with another file.
-    const auto kept = std::ranges::find_if(again, is_of_row);
-    if (kept == again.end()) ++missing;
-    const bool is_confirmed = std::ranges::any_of(again, [&](const EvaluationRow& scored) {
-      return is_of_row(scored) && scored.accuracy == row.accuracy && is_error_of(row, scored);
     });
-    if (kept == again.end() || is_confirmed) continue;
-    throw Error(
-        fmt::format("{}/evaluation.csv: has the accuracy {} at length {}, and the kept predictions have {}; "
-                    "score the file again with `che score`",
-                    place, accuracy_text(row), row.length, accuracy_text(*kept)));
+    return place == of_file.end() ? nullptr : &*place;
+  };
+  const auto is_confirmed = [](const EvaluationRow& scored, const EvaluationRow& row) {
+    return scored.accuracy == row.accuracy && is_error_of(row, scored);
+  };
+  std::size_t missing = 0;  // Large predictions are not kept; see keep().
+  std::vector<EvaluationRow> open;
+  for (const EvaluationRow& row : rows) {
+    const EvaluationRow* other = nullptr;
+    bool is_right = false;
+    for (const std::vector<EvaluationRow>& of_file : again) {
+      const EvaluationRow* const scored = found(of_file, row);
+      if (scored == nullptr) continue;
+      other = scored;
+      is_right |= is_confirmed(*scored, row);
+    }
+    if (other == nullptr) {
+      ++missing;
+      continue;
+    }
+    if (!is_right) {
+      throw Error(fmt::format(
+          "{}/evaluation.csv: has the accuracy {} at length {}, and the kept predictions have {}; "
+          "score the file again with `che score`",
+          place, accuracy_text(row), row.length, accuracy_text(*other)));
+    }
+    open.push_back(row);
+  }
+  // All rows of the file that was scored last are there, all but those of the one before it, and so on.
+  while (!open.empty()) {
+    const auto last = std::ranges::find_if(again, [&](const std::vector<EvaluationRow>& of_file) {
+      return std::ranges::all_of(open, [&](const EvaluationRow& row) {
+        const EvaluationRow* const scored = found(of_file, row);
+        return scored == nullptr || is_confirmed(*scored, row);
+      });
+    });
+    if (last == again.end()) {
+      throw Error(
+          fmt::format("{}/evaluation.csv: has rows of several kept predictions, of which none can have "
+                      "been scored last; score the files again with `che score`",
+                      place));
+    }
+    std::erase_if(open, [&](const EvaluationRow& row) { return found(*last, row) != nullptr; });
+    again.erase(last);
   }
   return config.is_foreign() ? missing : 0;
 }

@@ -141,8 +141,10 @@ std::optional<Replica> load_replica(const RunFolder& run, FileLock lock, std::in
   const bool is_complete =
       lengths_to_measure(replica.evaluation, config).empty() && !replica.lacks_predictions && !is_mixed;
   status.error.clear();  // An earlier attempt's is no longer the run's.
+  const bool is_unknown = status.git_commit.empty() && (replica.checkpoint || !replica.evaluation.empty());
   // The status of a complete run names the program and the machine that worked on it, unless it is lost.
   if (!is_complete || status.git_commit.empty()) sign(status, config);
+  if (is_unknown) status.earlier = "unknown, as its status.json was lost";
   if (is_complete) {
     if (status.state == RunState::kFinished && status.step == config.training.steps) return std::nullopt;
     status.state = RunState::kFinished;

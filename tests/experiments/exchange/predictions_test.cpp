@@ -168,6 +168,42 @@ TEST_F(Predictions, ThatWereReplacedInPartConfirmTheRest) {
   EXPECT_EQ(0U, check_kept_predictions(run.config(), all.rows, files_of(run), "run"));
 }
 
+// As a full disk leaves them, or a kill.
+TEST_F(Predictions, ThatAreStoredInPartAreNoResult) {
+  const std::filesystem::path results = path().parent_path() / "results";
+  const ScoredPredictions scored = score();
+  const RunFolder run = store_predictions(results, scored);
+  for (const auto& [name, content] : files_of(run)) {
+    if (!is_kept_predictions(name)) continue;
+    std::filesystem::remove(run.path() / name);
+    std::filesystem::create_directories(run.path() / name / "in_the_way");
+  }
+  EXPECT_NE("(no error)", message_of([&] { store_predictions(results, scored); }));
+  EXPECT_EQ(RunState::kFailed, run.status().state);
+  expect_contains(run.status().error, {"score the predictions again"});
+}
+
+// Two files have rows of the same samples, and one of them was scored last.
+TEST_F(Predictions, OfSeveralFilesHaveAnOrder) {
+  const std::filesystem::path results = path().parent_path() / "results";
+  const ScoredPredictions right = score();
+  store_predictions(results, right);
+  predict({.task = "parity_check", .lengths = {5, 9, 13}, .samples = 64, .seed = 2});
+  for (std::size_t line = 2; line < 2 + 3 * 64; line += 2) {
+    change(line, [](Json& sample) { sample["output"][0] = 1 - sample["output"][0].get<int>(); });
+  }
+  const ScoredPredictions wrong = score();
+  const RunFolder run = store_predictions(results, wrong, [](const std::string&) {});
+  const auto files = files_of(run);
+  const auto refusal_of = [&](const std::vector<EvaluationRow>& rows) {
+    return message_of([&] { check_kept_predictions(run.config(), rows, files, "run"); });
+  };
+  EXPECT_EQ("(no error)", refusal_of(wrong.rows));
+  EXPECT_EQ("(no error)", refusal_of({right.rows[0], right.rows[1], wrong.rows[2]}));
+  expect_contains(refusal_of({right.rows[0], wrong.rows[1], wrong.rows[2]}),
+                  {"rows of several kept predictions, of which none can have been scored last"});
+}
+
 TEST_F(Predictions, AreCountedSymbolBySymbol) {
   for (std::size_t line = 2; line < 2 + 16; ++line) {
     change(line, [](Json& sample) { sample["output"][0] = 1 - sample["output"][0].get<int>(); });

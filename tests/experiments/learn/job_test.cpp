@@ -379,8 +379,8 @@ TEST_F(JobTest, ADamagedStatusOfAPrunedRunCostsNothing) {
   EXPECT_EQ(JobOutcome::kDone, work({run}, &seen));
   ASSERT_EQ(1U, seen.size());
   EXPECT_EQ(Phase::kWarning, seen[0].phase);
-  EXPECT_TRUE(assess(run).is_complete());
-  EXPECT_FALSE(has_checkpoint(run.path()));
+  EXPECT_TRUE(assess(run).is_complete() && !has_checkpoint(run.path()));
+  EXPECT_EQ("unknown, as its status.json was lost", run.status().earlier);
 }
 
 TEST(JobList, GroupsRunsThatDifferInSeedAndRateOnly) {
