@@ -83,7 +83,8 @@ bool is_error_of(const EvaluationRow& row, const EvaluationRow& other) {
 }
 
 // Says so where predictions of other samples than before change the model's score.
-void warn_of_other_samples(const fs::path& run, const RunConfig& config, const WarningSink& warn) {
+void warn_of_other_samples(const std::filesystem::path& run, const RunConfig& config,
+                           const WarningSink& warn) {
   const InspectedRun before = RunFolder::inspect(run);
   if (!before.run) return;
   const auto text = [](const EvaluationConfig& evaluation) {

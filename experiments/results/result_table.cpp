@@ -78,9 +78,9 @@ std::vector<TableRun> make_runs(const RunFolder& folder, const StoredRun& stored
     runs.push_back(make_run(folder, config, stored, rules, judge));
   if (folder.config().has_text()) return runs;
   if (rules.score_lengths && runs[0].is_finished() && runs[0].evaluation.empty()) {
-    std::vector<std::int64_t> measured;
     const std::vector<EvaluationRow> rows = rows_of_any_length(stored.evaluation, runs[0].config);
-    for (const EvaluationRow& row : rows) measured.push_back(row.length);
+    std::vector<std::int64_t> measured(rows.size());
+    std::ranges::transform(rows, measured.begin(), &EvaluationRow::length);
     throw Error(fmt::format("--score-lengths {}: {} was measured at none of these lengths; it was at {}",
                             rules.score_lengths->text(), runs[0].id,
                             measured.empty() ? "none" : lengths_option(measured)));
