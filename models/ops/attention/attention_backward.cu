@@ -30,7 +30,6 @@ struct BackwardOperands {
   ExampleView<float> d_q, d_k, d_v;
   bool wants_bias;
   bool bias_by_offset;
-  bool shares_v;  // See BackwardLayout.
   Division division;
   float* pair_sums;    // (replicas, division.pair_sums(), places.w1)
   float* weight_sums;  // (replicas, division.weight_sums(), division.weights())
@@ -60,7 +59,7 @@ __global__ void __launch_bounds__(kThreads, blocks_at_once(H, kColumns, kPrecisi
   const std::int64_t tiles = (keys + kKeys - 1) / kKeys;
   const int first_key = static_cast<int>(split * tiles / division.splits) * kKeys;
   const int end_key = min(keys, static_cast<int>((split + 1) * tiles / division.splits) * kKeys);
-  const BackwardLayout layout(heads, width, H == 0 ? heads : H, hidden, kTf32, operands.shares_v);
+  const BackwardLayout layout(heads, width, H == 0 ? heads : H, hidden, kTf32);
   const int row = layout.row;
   float* const q = shared + layout.q;
   float* const g = shared + layout.d_out;
@@ -104,9 +103,7 @@ __global__ void __launch_bounds__(kThreads, blocks_at_once(H, kColumns, kPrecisi
                                       (replica * in.shape.batch + example) * queries * row;
     for (int key0 = first_key; key0 < end_key; key0 += kKeys) {
       load_rows<kPrecision>(example_of(in.k, replica, example), key0, keys, kKeys, row, layout.step, 1, k);
-      if constexpr (H == 0) {
-        load_rows<kPrecision>(example_of(in.v, replica, example), key0, keys, kKeys, row, layout.step, 1, v);
-      }
+      load_rows<kPrecision>(example_of(in.v, replica, example), key0, keys, kKeys, row, layout.step, 1, v);
       ProductTile products_tile{layout, heads, width, q, g, k, v, 0, keys - key0};
       std::conditional_t<kTf32, TensorProducts<kColumns>, Fp32Products<kColumns>> products;
       // The tile of the first query that sees key0. A split whose first keys some do not see gives these no
@@ -120,10 +117,6 @@ __global__ void __launch_bounds__(kThreads, blocks_at_once(H, kColumns, kPrecisi
                               layout.q_step, scale, q);
         load_rows<kPrecision>(example_of(operands.d_out, replica, example), query0, queries, kQueries, row,
                               layout.q_step, 1, g);
-        if (H > 0 && (query0 == from || operands.shares_v)) {
-          load_rows<kPrecision>(example_of(in.v, replica, example), key0, keys, kKeys, row, layout.step, 1,
-                                v);
-        }
         __syncthreads();
 
         products_tile.queries = queries - query0;
@@ -208,25 +201,23 @@ int backward(const KernelCall& call, const AttentionInputs& in, const float* sav
       call.allocate(call.owner, rows + query_sums + pair_sums +
                                     shape.replicas * division.weight_sums() * division.weights());
   float* const d_q_sums = means + rows;
-  BackwardOperands operands{saved,
-                            means,
-                            d_out,
-                            out.d_q,
-                            out.d_k,
-                            out.d_v,
-                            out.d_bias.data != nullptr,
-                            out.d_bias.by_offset,
-                            false,
-                            division,
-                            d_q_sums + query_sums,
-                            d_q_sums + query_sums + pair_sums,
-                            division.splits > 1 ? d_q_sums : nullptr};
+  const BackwardOperands operands{saved,
+                                  means,
+                                  d_out,
+                                  out.d_q,
+                                  out.d_k,
+                                  out.d_v,
+                                  out.d_bias.data != nullptr,
+                                  out.d_bias.by_offset,
+                                  division,
+                                  d_q_sums + query_sums,
+                                  d_q_sums + query_sums + pair_sums,
+                                  division.splits > 1 ? d_q_sums : nullptr};
   int error = launch(&attention_means, dim3(blocks(divided_up(rows_of_heads(shape), kThreads))),
                      dim3(kThreads), std::int64_t{0}, call.stream, shape, runs_tf32(call, shape), d_out,
                      saved + saved_out(shape), means);
   if (error != kKernelDone) return error;
   error = with_kernel(call, shape, [&]<int H, int kColumns, GpuPrecision kPrecision>() {
-    operands.shares_v = backward_layout(shape, kPrecision == GpuPrecision::kTf32).shares_v();
     return launch(&attention_backward<H, kColumns, kPrecision>,
                   dim3(blocks(division.parts), blocks(shape.replicas), blocks(division.splits)),
                   dim3(kThreads), backward_bytes(shape, kPrecision == GpuPrecision::kTf32), call.stream, in,

@@ -17,13 +17,12 @@ struct BackwardLayout {
   int row, q_step, step;           // The step of k and v has no two keys in one bank.
   int q, d_out, k, v;              // (16, row) each
   int logits, weights, gradients;  // (padded_heads, kHeadStep): A, P, dP and then dS
-  int active, d_before;            // (kHiddenAtOnce, kPairs); in the place of v where memory is short
+  int active, d_before;            // (kHiddenAtOnce, kPairs)
   int mlp, d_mlp;                  // (hidden, {w1, w2}, padded_heads)
   int b2, d_b2;                    // (padded_heads)
   int end;
 
-  __host__ __device__ BackwardLayout(int heads, int width, int padded_heads, int hidden, bool tf32,
-                                     bool shares_v) {
+  __host__ __device__ BackwardLayout(int heads, int width, int padded_heads, int hidden, bool tf32) {
     row = heads * width;
     q_step = tf32 ? tensor_step(row) : row;
     step = tf32 ? q_step : row + 4;
@@ -34,19 +33,14 @@ struct BackwardLayout {
     logits = v + kKeys * step;
     weights = logits + padded_heads * kHeadStep;
     gradients = weights + padded_heads * kHeadStep;
-    const int features = hidden > 0 ? kHiddenAtOnce * kPairs : 0;
-    const int end_of_pairs = gradients + padded_heads * kHeadStep;
-    active = shares_v ? v : end_of_pairs;
-    d_before = active + features;
-    mlp = shares_v ? end_of_pairs : d_before + features;
+    active = gradients + padded_heads * kHeadStep;
+    d_before = active + (hidden > 0 ? kHiddenAtOnce * kPairs : 0);
+    mlp = d_before + (hidden > 0 ? kHiddenAtOnce * kPairs : 0);
     d_mlp = mlp + hidden * 2 * padded_heads;
     b2 = d_mlp + hidden * 2 * padded_heads;
     d_b2 = b2 + padded_heads;
     end = d_b2 + padded_heads;
   }
-
-  // Whether v is read again for each tile of queries.
-  __host__ __device__ bool shares_v() const { return active == v; }
 };
 
 // Adds the tile's values, those of a row kRowStep apart and of a pair kPairStep, to sums by offset
@@ -95,21 +89,13 @@ inline std::int64_t saved_values(const AttentionShape& shape) {
   return saved_out(shape) + shape.replicas * shape.batch * shape.queries * shape.heads * shape.head_width;
 }
 
-// A block's shared memory. GPUs with 99 KiB have too little for f and v side by side.
-inline BackwardLayout backward_layout(const AttentionShape& shape, bool tf32) {
-  const auto heads = static_cast<int>(shape.heads);
-  const auto layout = [&](bool shares_v) {
-    return BackwardLayout(heads, static_cast<int>(shape.head_width),
-                          shape.hidden == 0 ? heads : mlp_heads(heads), static_cast<int>(shape.hidden), tf32,
-                          shares_v);
-  };
-  const BackwardLayout usual = layout(false);
-  const bool can_share = shape.hidden > 0 && kKeys * usual.step >= 2 * kHiddenAtOnce * kPairs;
-  return can_share && std::int64_t{4} * usual.end > max_shared_bytes() ? layout(true) : usual;
-}
-
+// Shared memory of a block.
 inline std::int64_t backward_bytes(const AttentionShape& shape, bool tf32) {
-  return std::int64_t{4} * backward_layout(shape, tf32).end;
+  const auto heads = static_cast<int>(shape.heads);
+  const BackwardLayout layout(heads, static_cast<int>(shape.head_width),
+                              shape.hidden == 0 ? heads : mlp_heads(heads), static_cast<int>(shape.hidden),
+                              tf32);
+  return std::int64_t{4} * layout.end;
 }
 
 }  // namespace che::gpu
