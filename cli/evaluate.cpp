@@ -105,12 +105,14 @@ int evaluate(const EvaluateOptions& options) {
                              counted(schedule.workers, "worker"), work.complete, work.left_out));
   const int code = run_jobs(work.jobs, schedule, compute_program());
   if (request.lengths && code == 0) {
-    const char* const how =
+    const std::string& folder = options.runs.folder;
+    const std::string how =
         request.evaluation_settings
-            ? "for these with --set: che evaluate {0} --lengths {1}, then che table {0} --score-lengths {1}"
-            : "for these, see: che table {0} --lengths";
-    print_progress(fmt::format("Scores count the lengths of the runs' configs; {}\n",
-                               fmt::format(fmt::runtime(how), options.runs.folder, options.lengths)));
+            ? fmt::format(
+                  " with --set: che evaluate {0} --lengths {1}, then che table {0} --score-lengths {1}",
+                  folder, options.lengths)
+            : fmt::format(", see: che table {} --lengths", folder);
+    print_progress(fmt::format("Scores count the lengths of the runs' configs; for these{}\n", how));
   }
   return code == 0 && work.left_out > 0 ? 1 : code;
 }

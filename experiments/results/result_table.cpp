@@ -10,7 +10,6 @@
 
 #include "core/error.h"
 #include "core/parallel.h"
-#include "core/text.h"
 #include "experiments/plan/evaluation_settings.h"
 #include "experiments/plan/identity.h"
 #include "experiments/plan/run_workload.h"
@@ -70,7 +69,7 @@ TableRun make_run(const RunFolder& folder, const RunConfig& config, const Stored
 }
 
 // Returns the run as its own config describes it and, after it, one for each other setting of its encoding at
-// which `che evaluate` measured all test lengths. Counts the other settings.
+// which `che evaluate` measured all test lengths. Counts the others.
 std::vector<TableRun> make_runs(const RunFolder& folder, const StoredRun& stored, const ReadingRules& rules,
                                 TrainingJudge& judge, std::size_t& without_score) {
   std::vector<TableRun> runs;
@@ -100,7 +99,8 @@ std::vector<TableRun> make_runs(const RunFolder& folder, const StoredRun& stored
       return {runs[0]};
     }
     TableRun run = make_run(folder, config, stored, rules, judge);
-    run.score ? runs.push_back(std::move(run)) : void(++without_score);
+    without_score += run.score ? 0 : 1;
+    if (run.score) runs.push_back(std::move(run));
   }
   return runs;
 }
@@ -225,8 +225,8 @@ ResultTable labelled_runs(const std::vector<RunFolder>& runs, const ReadingRules
   }
   if (without_score > 0) {
     table.reading_notes.push_back(fmt::format(
-        "Left out of all columns: {} of `che evaluate --set` without the test lengths of a score.",
-        counted(without_score, "result")));
+        "Results of `che evaluate --set` that lack test lengths of a score stand in no column: {}.",
+        without_score));
   }
   if (rules.select) {
     table.reading_notes.push_back(select_rates(table.runs, *rules.select));

@@ -184,7 +184,7 @@ TEST_F(ComparisonTest, ComparesATrainedModelWithItselfUnderAnotherScaling) {
   run.write_evaluation(rows);
   EXPECT_EQ(
       std::vector<std::string>{
-          "Left out of all columns: 1 result of `che evaluate --set` without the test lengths of a score."},
+          "Results of `che evaluate --set` that lack test lengths of a score stand in no column: 1."},
       make_table(open_runs(scratch_.path())).reading_notes);
 }
 
