@@ -45,9 +45,9 @@ void set_up_process() {
   // A write beyond the limit of a file's size then fails with a reason, as on a full disk.
   action.sa_handler = [](int) {};
   sigaction(SIGXFSZ, &action, nullptr);
-  // Memory on huge pages, and freed memory kept for the next step: the first touch of a page costs more than
-  // the operations on its numbers. Larger blocks go back at once, or those of several sizes would add up.
-  // glibc reads this when a program starts, so that it holds for che-compute. A user's own choice stays.
+  // glibc takes huge pages and keeps freed memory for the next step, which saves page faults. Blocks above
+  // 64 MiB go back at once, or those of several sizes would add up.
+  // It reads this when a program starts, so that it holds for che-compute. A user's own choice stays.
   ::setenv("GLIBC_TUNABLES",
            "glibc.malloc.hugetlb=1:glibc.malloc.mmap_threshold=67108864:"
            "glibc.malloc.trim_threshold=8589934592",

@@ -83,21 +83,18 @@ bool is_error_of(const EvaluationRow& row, const EvaluationRow& other) {
 }
 
 // Says so where predictions of other samples than before change the model's score.
-void warn_of_other_samples(const std::filesystem::path& run, const RunConfig& config,
-                           const WarningSink& warn) {
-  const InspectedRun before = RunFolder::inspect(run);
-  if (!before.run) return;
+void warn_of_other_samples(const RunFolder& before, const RunConfig& config, const WarningSink& warn) {
   const auto text = [](const EvaluationConfig& evaluation) {
     return fmt::format("{} samples at each of the lengths {}, drawn by the seed {}", evaluation.samples,
                        lengths_text(evaluation), evaluation.seed);
   };
-  const std::string had = text(before.run->config().evaluation);
+  const std::string had = text(before.config().evaluation);
   const std::string has = text(config.evaluation);
   if (had == has) return;
   warn(
       fmt::format("{}: the score is now of {}, and was of {}; tables count rows of other lengths with "
                   "--score-lengths",
-                  run.string(), has, had));
+                  before.path().string(), has, had));
 }
 
 std::string accuracy_text(const EvaluationRow& row) {
@@ -155,16 +152,19 @@ RunFolder store_predictions(const std::filesystem::path& experiment, const Score
                             const WarningSink& warn) {
   const RunConfig config = prediction_config(scored);
   RunFolder folder = RunFolder::at(experiment, config, warn);
-  warn_of_other_samples(folder.path(), config, warn);
-  const bool is_new = !RunFolder::inspect(folder.path()).run;
-  if (is_new) folder.store_config();  // The lock needs a folder.
+  const InspectedRun before = RunFolder::inspect(folder.path());
+  if (before.run) {
+    warn_of_other_samples(*before.run, config, warn);
+  } else {
+    folder.store_config();  // The lock needs a folder.
+  }
   const FileLock lock(folder.path());
   StoredRun stored = folder.set_damage_aside(warn);
   // Rows of several files, or those of one beside the config of another, are no result.
   RunStatus status = stored.status;
   status.state = RunState::kFailed;
   status.error = "`che score` did not end; score the predictions again";
-  if (!is_new) folder.write_status(status);
+  if (before.run) folder.write_status(status);
   folder.store_config();
   std::vector<std::string> notes;
   store_rows(stored.evaluation, scored, [&](const std::string& text) { notes.push_back(text); });

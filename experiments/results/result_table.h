@@ -132,7 +132,7 @@ struct ResultTable {
   RunConditions conditions;                // The runs were chosen by these; see RunChoice.
   std::vector<EncodingLabel> not_chosen;   // Columns of which that choice leaves nothing.
 
-  // What runs are paired by. A rule that chose the rate of each cell pairs runs of two rates: it is 0 then.
+  // Runs are paired by this. Its rate is 0 where a rule chose the rate of each cell, and pairs may have two.
   Repetition repetition(const TableRun& run) const {
     return {draw_of(run.config), rates_selected ? 0 : run.config.learning_rate};
   }

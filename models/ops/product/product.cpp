@@ -40,8 +40,8 @@ using torch::autograd::variable_list;
 // MKL's products depend on the alignment of their operands unless it is asked for reproducible ones before
 // its first product. A user's own setting stands.
 const bool asked_for_reproducible_products = ::setenv("MKL_CBWR", "AUTO,STRICT", 0) == 0;
-// Attention weights far from the query are subnormal, and some processors take over 100 cycles for each: they
-// count as 0. Threads take this over from the one that starts them.
+// Attention weights far from the query are subnormal numbers, which slow down some processors, and count as
+// 0. A thread has this setting from the one that starts it.
 const bool flushes_subnormal_numbers = at::globalContext().setFlushDenormal(true);
 
 // While it exists, MKL computes with one thread where this thread calls it.
