@@ -102,6 +102,57 @@ std::string accuracy_text(const EvaluationRow& row) {
                          : fmt::format("{}", row.accuracy);
 }
 
+using ScoredRows = std::vector<EvaluationRow>;  // One file's.
+
+const EvaluationRow* find_scored(const ScoredRows& rows, const EvaluationRow& stored) {
+  const auto scored = std::ranges::find_if(rows, [&](const EvaluationRow& row) {
+    return row.length == stored.length && row.samples == stored.samples && row.seed == stored.seed;
+  });
+  return scored == rows.end() ? nullptr : &*scored;
+}
+
+bool is_confirmed(const EvaluationRow& stored, const EvaluationRow& scored) {
+  return scored.accuracy == stored.accuracy && is_error_of(stored, scored);
+}
+
+std::vector<ScoredRows> score_again(const RunConfig& config, const std::map<std::string, std::string>& files,
+                                    const std::string& place) {
+  std::vector<ScoredRows> again;
+  for (const auto& [kept, content] : files) {
+    const std::string& name = kept;  // Which a lambda can refer to.
+    if (!is_kept_predictions(name)) continue;
+    const std::string file = fmt::format("{}/{}", place, name);
+    again.push_back(score_predictions(content, file, [&](const ScoredPredictions& header) {
+                      if (run_id(prediction_config(header)) == run_id(config) &&
+                          kept_name(header.header) == name)
+                        return;
+                      throw Error("has predictions of another run or of other samples");
+                    }).rows);
+  }
+  return again;
+}
+
+// All rows of the file that was scored last are there, all but those of the one before it, and so on.
+void check_order_of_scoring(std::vector<EvaluationRow> stored, std::vector<ScoredRows> files,
+                            const std::string& place) {
+  while (!stored.empty()) {
+    const auto last = std::ranges::find_if(files, [&](const ScoredRows& file) {
+      return std::ranges::all_of(stored, [&](const EvaluationRow& row) {
+        const EvaluationRow* const scored = find_scored(file, row);
+        return scored == nullptr || is_confirmed(row, *scored);
+      });
+    });
+    if (last == files.end()) {
+      throw Error(
+          fmt::format("{}/evaluation.csv: has rows of several kept predictions, of which none can have "
+                      "been scored last; score the files again with `che score`",
+                      place));
+    }
+    std::erase_if(stored, [&](const EvaluationRow& row) { return find_scored(*last, row) != nullptr; });
+    files.erase(last);
+  }
+}
+
 }  // namespace
 
 RunConfig prediction_config(const ScoredPredictions& scored) {
@@ -194,37 +245,17 @@ bool is_kept_predictions(std::string_view name) {
 std::size_t check_kept_predictions(const RunConfig& config, const std::vector<EvaluationRow>& rows,
                                    const std::map<std::string, std::string>& files,
                                    const std::string& place) {
-  std::vector<std::vector<EvaluationRow>> again;  // By file.
-  for (const auto& [kept, content] : files) {
-    const std::string& name = kept;  // Which a lambda can refer to.
-    if (!is_kept_predictions(name)) continue;
-    const std::string file = fmt::format("{}/{}", place, name);
-    again.push_back(score_predictions(content, file, [&](const ScoredPredictions& header) {
-                      if (run_id(prediction_config(header)) == run_id(config) &&
-                          kept_name(header.header) == name)
-                        return;
-                      throw Error("has predictions of another run or of other samples");
-                    }).rows);
-  }
-  const auto found = [](const std::vector<EvaluationRow>& of_file, const EvaluationRow& row) {
-    const auto place = std::ranges::find_if(of_file, [&](const EvaluationRow& scored) {
-      return scored.length == row.length && scored.samples == row.samples && scored.seed == row.seed;
-    });
-    return place == of_file.end() ? nullptr : &*place;
-  };
-  const auto is_confirmed = [](const EvaluationRow& scored, const EvaluationRow& row) {
-    return scored.accuracy == row.accuracy && is_error_of(row, scored);
-  };
+  std::vector<ScoredRows> again = score_again(config, files, place);
   std::size_t missing = 0;  // Large predictions are not kept; see keep().
-  std::vector<EvaluationRow> open;
+  std::vector<EvaluationRow> confirmed;
   for (const EvaluationRow& row : rows) {
     const EvaluationRow* other = nullptr;
     bool is_right = false;
-    for (const std::vector<EvaluationRow>& of_file : again) {
-      const EvaluationRow* const scored = found(of_file, row);
+    for (const ScoredRows& of_file : again) {
+      const EvaluationRow* const scored = find_scored(of_file, row);
       if (scored == nullptr) continue;
       other = scored;
-      is_right |= is_confirmed(*scored, row);
+      is_right |= is_confirmed(row, *scored);
     }
     if (other == nullptr) {
       ++missing;
@@ -236,25 +267,9 @@ std::size_t check_kept_predictions(const RunConfig& config, const std::vector<Ev
           "score the file again with `che score`",
           place, accuracy_text(row), row.length, accuracy_text(*other)));
     }
-    open.push_back(row);
+    confirmed.push_back(row);
   }
-  // All rows of the file that was scored last are there, all but those of the one before it, and so on.
-  while (!open.empty()) {
-    const auto last = std::ranges::find_if(again, [&](const std::vector<EvaluationRow>& of_file) {
-      return std::ranges::all_of(open, [&](const EvaluationRow& row) {
-        const EvaluationRow* const scored = found(of_file, row);
-        return scored == nullptr || is_confirmed(*scored, row);
-      });
-    });
-    if (last == again.end()) {
-      throw Error(
-          fmt::format("{}/evaluation.csv: has rows of several kept predictions, of which none can have "
-                      "been scored last; score the files again with `che score`",
-                      place));
-    }
-    std::erase_if(open, [&](const EvaluationRow& row) { return found(*last, row) != nullptr; });
-    again.erase(last);
-  }
+  check_order_of_scoring(std::move(confirmed), std::move(again), place);
   return config.is_foreign() ? missing : 0;
 }
 
