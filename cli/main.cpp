@@ -71,8 +71,17 @@ void add_commands(CLI::App& app, Action& action) {
                            "`run`)")});
 }
 
-// Refuses empty values, which a shell's unset variable leaves behind, and reads whole numbers as configs do:
-// CLI11 would take 010 for 8 and a number that is too large for the largest one.
+std::vector<std::string> option_names(const CLI::App& command) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : command.get_options()) {
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+  }
+  return names;
+}
+
+// Refuses empty values, which a shell's unset variable leaves behind, and options where a value was
+// forgotten. Reads whole numbers as configs do: CLI11 would take 010 for 8 and a number that is too large for
+// the largest one.
 void check_values(CLI::App& app) {
   const auto check = [](CLI::Option& option, const std::function<std::string(const std::string&)>& problem) {
     // As a transformation it comes before an option's own checks.
@@ -95,8 +104,10 @@ void check_values(CLI::App& app) {
         });
       }
       // The check that is added last comes first.
-      check(*option, [](const std::string& value) {
-        return std::string(value.empty() ? "is empty; give it a value" : "");
+      check(*option, [names = option_names(*command)](const std::string& value) -> std::string {
+        if (value.empty()) return "is empty; give it a value";
+        if (!std::ranges::count(names, value.substr(0, value.find('=')))) return "";
+        return fmt::format("has no value: {} follows it", one_line(value));
       });
     }
   }
@@ -112,14 +123,6 @@ std::vector<std::string> command_names(const CLI::App& app,
 // Returns those that help shows: a command that other programs start is no suggestion.
 std::vector<std::string> shown_command_names(const CLI::App& app) {
   return command_names(app, [](const CLI::App* command) { return !command->get_group().empty(); });
-}
-
-std::vector<std::string> option_names(const CLI::App& command) {
-  std::vector<std::string> names;
-  for (const CLI::Option* option : command.get_options()) {
-    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
-  }
-  return names;
 }
 
 std::string unknown_argument(const CLI::App& command, std::vector<std::string> arguments) {

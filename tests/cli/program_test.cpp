@@ -60,6 +60,8 @@ TEST_F(ProgramTest, RefusesWrongCommandLines) {
   expect_wrong({"run", small_config(), "-o", ""}, "che: run: --output: is empty; give it a value\n");
   expect_wrong({"table", ""}, "che: table: EXPERIMENT_DIR: is empty; give it a value\n");
   expect_wrong({"plot", results(), "--figure", ""}, "che: plot: --figure: is empty; give it a value\n");
+  expect_wrong({"table", results(), "--format", "--runs"},
+               "che: table: --format: has no value: --runs follows it\n");
   expect_wrong(
       {"plot", results(), "--figure", "acuracy"},
       "che: plot: --figure: got 'acuracy'; did you mean 'accuracy'?; allowed: accuracy, differences, ");
