@@ -179,6 +179,26 @@ TEST(AttentionBackwardKernel, HasSharedMemoryForTwoBlocksOfAnH100) {
   EXPECT_LE(2 * (gpu::take_largest_shared_bytes() + 1024), 228 * 1024);
 }
 
+// As GPUs of compute capability 8.6, 8.9 and 12.0 have. v is read again for each tile of queries.
+TEST(AttentionBackwardKernel, ServesThePapersShapeIn99KiB) {
+  for (const std::int64_t hidden : {32, 64}) {
+    AttentionCase c{.shape = {1, 2, 35, 41, 8, 32, hidden}};
+    c.avoids_kinks = true;
+    const AttentionOperands operands(c);
+    for (const GpuPrecision precision : {GpuPrecision::kFp32, GpuPrecision::kTf32}) {
+      const Results usual = got_of(operands, precision);
+      gpu::shared_bytes_limit = 99 * 1024;
+      gpu::take_largest_shared_bytes();
+      const Results got = got_of(operands, precision);
+      gpu::shared_bytes_limit = gpu::kMaxSharedBytes;
+      EXPECT_LE(gpu::take_largest_shared_bytes(), 99 * 1024);
+      for (std::size_t kind = 0; kind < got.size(); ++kind) {
+        EXPECT_EQ(usual[kind].values, got[kind].values) << got[kind].name;
+      }
+    }
+  }
+}
+
 TEST(AttentionBackwardKernel, SaysWhatItDoesNotServe) {
   const KernelCall call{};
   for (const AttentionShape& shape :

@@ -240,7 +240,7 @@ TEST(AttentionOnADevice, IsComposedWhereABlockHasTooLittleSharedMemory) {
   config.model.shape().width = 1024;
   EXPECT_TRUE(composes_attention(config, kernels));
   config.model.shape().width = 256;
-  // 99 KiB: without f's backward.
+  // As little as serves all but f's backward.
   kernels.serves = [](const AttentionShape& shape, bool has_gradients) {
     return shape.hidden == 0 || !has_gradients;
   };

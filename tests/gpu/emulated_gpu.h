@@ -72,7 +72,9 @@ LaunchListener launch_listener();
 // The most shared memory that a block had since the last call.
 std::int64_t take_largest_shared_bytes();
 
-inline std::int64_t max_shared_bytes() { return kMaxSharedBytes; }
+// What GPUs have differs; a test may set it.
+inline std::int64_t shared_bytes_limit = kMaxSharedBytes;
+inline std::int64_t max_shared_bytes() { return shared_bytes_limit; }
 
 // Device 0 is there, and no other.
 inline int describe_device(std::int32_t number, CudaDevice* device) {

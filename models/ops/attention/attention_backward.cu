@@ -36,8 +36,8 @@ struct BackwardOperands {
   float* d_q_sums;     // (splits, replicas, batch, queries, heads, head_width); null with one split
 };
 
-// with_columns has the parameters.
-template <int H, int kColumns, GpuPrecision kPrecision>
+// with_kernel has the other parameters, BackwardLayout kSharesV.
+template <int H, int kColumns, GpuPrecision kPrecision, bool kSharesV>
 __global__ void __launch_bounds__(kThreads, blocks_at_once(H, kColumns, kPrecision))
     attention_backward(AttentionInputs in, BackwardOperands operands) {
   CHE_DYNAMIC_SHARED(shared_bytes);
@@ -59,7 +59,7 @@ __global__ void __launch_bounds__(kThreads, blocks_at_once(H, kColumns, kPrecisi
   const std::int64_t tiles = (keys + kKeys - 1) / kKeys;
   const int first_key = static_cast<int>(split * tiles / division.splits) * kKeys;
   const int end_key = min(keys, static_cast<int>((split + 1) * tiles / division.splits) * kKeys);
-  const BackwardLayout layout(heads, width, H == 0 ? heads : H, hidden, kTf32);
+  const BackwardLayout layout(heads, width, H == 0 ? heads : H, hidden, kTf32, kSharesV);
   const int row = layout.row;
   float* const q = shared + layout.q;
   float* const g = shared + layout.d_out;
@@ -103,7 +103,9 @@ __global__ void __launch_bounds__(kThreads, blocks_at_once(H, kColumns, kPrecisi
                                       (replica * in.shape.batch + example) * queries * row;
     for (int key0 = first_key; key0 < end_key; key0 += kKeys) {
       load_rows<kPrecision>(example_of(in.k, replica, example), key0, keys, kKeys, row, layout.step, 1, k);
-      load_rows<kPrecision>(example_of(in.v, replica, example), key0, keys, kKeys, row, layout.step, 1, v);
+      if constexpr (!kSharesV) {
+        load_rows<kPrecision>(example_of(in.v, replica, example), key0, keys, kKeys, row, layout.step, 1, v);
+      }
       ProductTile products_tile{layout, heads, width, q, g, k, v, 0, keys - key0};
       std::conditional_t<kTf32, TensorProducts<kColumns>, Fp32Products<kColumns>> products;
       // The tile of the first query that sees key0. A split whose first keys some do not see gives these no
@@ -117,6 +119,10 @@ __global__ void __launch_bounds__(kThreads, blocks_at_once(H, kColumns, kPrecisi
                               layout.q_step, scale, q);
         load_rows<kPrecision>(example_of(operands.d_out, replica, example), query0, queries, kQueries, row,
                               layout.q_step, 1, g);
+        if constexpr (kSharesV) {
+          load_rows<kPrecision>(example_of(in.v, replica, example), key0, keys, kKeys, row, layout.step, 1,
+                                v);
+        }
         __syncthreads();
 
         products_tile.queries = queries - query0;
@@ -183,8 +189,9 @@ __global__ void __launch_bounds__(kThreads, blocks_at_once(H, kColumns, kPrecisi
 
 bool attention_serves(const AttentionShape& shape, bool has_gradients) {
   return forward_serves(shape) &&
-         (!has_gradients || (backward_bytes(shape, false) <= max_shared_bytes() &&
-                             (!suits_tf32(shape) || backward_bytes(shape, true) <= max_shared_bytes())));
+         (!has_gradients ||
+          (backward_layout(shape, false).bytes() <= max_shared_bytes() &&
+           (!suits_tf32(shape) || backward_layout(shape, true).bytes() <= max_shared_bytes())));
 }
 
 int backward(const KernelCall& call, const AttentionInputs& in, const float* saved,
@@ -218,10 +225,15 @@ int backward(const KernelCall& call, const AttentionInputs& in, const float* sav
                      saved + saved_out(shape), means);
   if (error != kKernelDone) return error;
   error = with_kernel(call, shape, [&]<int H, int kColumns, GpuPrecision kPrecision>() {
-    return launch(&attention_backward<H, kColumns, kPrecision>,
-                  dim3(blocks(division.parts), blocks(shape.replicas), blocks(division.splits)),
-                  dim3(kThreads), backward_bytes(shape, kPrecision == GpuPrecision::kTf32), call.stream, in,
-                  operands);
+    const BackwardLayout layout = backward_layout(shape, kPrecision == GpuPrecision::kTf32);
+    const auto start = [&](auto* kernel) {
+      return launch(kernel, dim3(blocks(division.parts), blocks(shape.replicas), blocks(division.splits)),
+                    dim3(kThreads), layout.bytes(), call.stream, in, operands);
+    };
+    if constexpr (H == kHeadsThatShareV) {
+      if (layout.shares_v()) return start(&attention_backward<H, kColumns, kPrecision, true>);
+    }
+    return start(&attention_backward<H, kColumns, kPrecision, false>);
   });
   if (error == kKernelDone && division.splits > 1) {
     error = launch(&attention_add_queries, dim3(blocks(divided_up(division.queries, 4 * kThreads))),

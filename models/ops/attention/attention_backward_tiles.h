@@ -10,6 +10,7 @@ constexpr int kKeys = 16;
 constexpr int kPairs = kQueries * kKeys;
 constexpr int kHeadStep = kPairs + 4;
 constexpr int kHiddenAtOnce = kWarps;
+constexpr int kHeadsThatShareV = 8;  // f's padded heads; with fewer a block needs less memory.
 static_assert(kPairs == kThreads);
 
 // Places in shared memory. padded_heads are those of f, or all of them without it.
@@ -17,12 +18,13 @@ struct BackwardLayout {
   int row, q_step, step;           // The step of k and v has no two keys in one bank.
   int q, d_out, k, v;              // (16, row) each
   int logits, weights, gradients;  // (padded_heads, kHeadStep): A, P, dP and then dS
-  int active, d_before;            // (kHiddenAtOnce, kPairs)
+  int active, d_before;            // (kHiddenAtOnce, kPairs); in the place of v where memory is short
   int mlp, d_mlp;                  // (hidden, {w1, w2}, padded_heads)
   int b2, d_b2;                    // (padded_heads)
   int end;
 
-  __host__ __device__ BackwardLayout(int heads, int width, int padded_heads, int hidden, bool tf32) {
+  __host__ __device__ BackwardLayout(int heads, int width, int padded_heads, int hidden, bool tf32,
+                                     bool shares_v) {
     row = heads * width;
     q_step = tf32 ? tensor_step(row) : row;
     step = tf32 ? q_step : row + 4;
@@ -33,14 +35,21 @@ struct BackwardLayout {
     logits = v + kKeys * step;
     weights = logits + padded_heads * kHeadStep;
     gradients = weights + padded_heads * kHeadStep;
-    active = gradients + padded_heads * kHeadStep;
-    d_before = active + (hidden > 0 ? kHiddenAtOnce * kPairs : 0);
-    mlp = d_before + (hidden > 0 ? kHiddenAtOnce * kPairs : 0);
+    const int features = hidden > 0 ? kHiddenAtOnce * kPairs : 0;
+    const int end_of_pairs = gradients + padded_heads * kHeadStep;
+    active = shares_v ? v : end_of_pairs;
+    d_before = active + features;
+    mlp = shares_v ? end_of_pairs : d_before + features;
     d_mlp = mlp + hidden * 2 * padded_heads;
     b2 = d_mlp + hidden * 2 * padded_heads;
     d_b2 = b2 + padded_heads;
     end = d_b2 + padded_heads;
   }
+
+  // Whether v is read again for each tile of queries.
+  bool shares_v() const { return active == v; }
+
+  std::int64_t bytes() const { return std::int64_t{4} * end; }
 };
 
 // Adds the tile's values, those of a row kRowStep apart and of a pair kPairStep, to sums by offset
@@ -89,13 +98,18 @@ inline std::int64_t saved_values(const AttentionShape& shape) {
   return saved_out(shape) + shape.replicas * shape.batch * shape.queries * shape.heads * shape.head_width;
 }
 
-// Shared memory of a block.
-inline std::int64_t backward_bytes(const AttentionShape& shape, bool tf32) {
+// GPUs with 99 KiB have too little for f and v side by side.
+inline BackwardLayout backward_layout(const AttentionShape& shape, bool tf32) {
   const auto heads = static_cast<int>(shape.heads);
-  const BackwardLayout layout(heads, static_cast<int>(shape.head_width),
-                              shape.hidden == 0 ? heads : mlp_heads(heads), static_cast<int>(shape.hidden),
-                              tf32);
-  return std::int64_t{4} * layout.end;
+  const int padded_heads = shape.hidden == 0 ? heads : mlp_heads(heads);
+  const auto layout = [&](bool shares_v) {
+    return BackwardLayout(heads, static_cast<int>(shape.head_width), padded_heads,
+                          static_cast<int>(shape.hidden), tf32, shares_v);
+  };
+  const BackwardLayout usual = layout(false);
+  const bool can_share = shape.hidden > 0 && padded_heads == kHeadsThatShareV &&
+                         kKeys * usual.step >= 2 * kHiddenAtOnce * kPairs;
+  return can_share && usual.bytes() > max_shared_bytes() ? layout(true) : usual;
 }
 
 }  // namespace che::gpu
