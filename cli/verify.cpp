@@ -18,6 +18,7 @@
 #include "core/process.h"
 #include "core/text.h"
 #include "experiments/exchange/bundle.h"
+#include "experiments/exchange/retrained_run.h"
 #include "experiments/exchange/retraining.h"
 #include "experiments/schedule/devices.h"
 #include "experiments/schedule/pending_work.h"
