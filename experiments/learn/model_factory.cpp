@@ -60,9 +60,9 @@ ComputingDevice open_device(const ExecutionConfig& execution) {
   const std::vector<std::int64_t> allowed = gpus_of(execution, visible);
   // A worker sees the one GPU that it was given, whatever its place was among all.
   const bool is_given = visible.size() == 1 && !choice.number;
-  const std::shared_ptr<Gpu> gpu =
-      open_cuda_gpu(allowed.empty() || is_given ? 0 : allowed.front(),
-                    execution.precision == Precision::kTf32 ? GpuPrecision::kTf32 : GpuPrecision::kFp32);
+  const bool is_tf32 = execution.precision == Precision::kTf32 || execution.has_bf16();
+  const std::shared_ptr<Gpu> gpu = open_cuda_gpu(allowed.empty() || is_given ? 0 : allowed.front(),
+                                                 is_tf32 ? GpuPrecision::kTf32 : GpuPrecision::kFp32);
   return {gpu->device,
           fmt::format("cuda ({}, {}{})", gpu->description.name, precision_name(execution.precision),
                       execution.replays_steps() ? ", graphs" : ""),

@@ -125,10 +125,13 @@ void check_operations(const Backend& device, const SelftestPlan& plan, const Tes
 }
 
 DeviceTest check_encoding(const NamedEncoding& encoding, const Backend& device, GpuPrecision precision) {
-  const std::string name = fmt::format("training step, {}, {}", encoding.name, precision_name(precision));
+  const std::string name =
+      fmt::format("training step, {}, {}", encoding.name,
+                  device.operands == Operands::kBf16 ? "bf16" : precision_name(precision));
   return comparison(name, precision == GpuPrecision::kFp32 ? 1e-3 : 0.2, [=] {
     const ProductPrecision products(device, precision);
-    const Backend host{device.kernels, on_the_cpu().options};
+    const Backend host{
+        .kernels = device.kernels, .options = on_the_cpu().options, .operands = device.operands};
     SmallModel on_cpu(encoding, host);
     SmallModel on_device(encoding, device);
     std::vector<double> errors;
@@ -182,6 +185,11 @@ void check_device(const Backend& device, const SelftestPlan& plan, const TestSin
       }
       sink(check_repeats(encoding, device, plan.graph_steps, precision, true));
     }
+  }
+  Backend rounding = device;
+  rounding.operands = Operands::kBf16;
+  for (const NamedEncoding& encoding : every_encoding()) {
+    sink(check_encoding(encoding, rounding, GpuPrecision::kTf32));
   }
 }
 

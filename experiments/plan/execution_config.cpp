@@ -69,7 +69,8 @@ void ExecutionConfig::visit_fields(FieldVisitor& visit) {
   visit.real({"memory_gib", "GiB that evaluation may use for activations"}, memory_gib, kMinMemoryGib,
              kMaxMemoryGib);
   if (has_bf16()) visit.role(Role::kCell);
-  visit.choice({"precision", "of matrix products: tf32 on GPUs, bf16 on CPUs"}, precision, precision_names());
+  visit.choice({"precision", "of matrix products: tf32 is for GPUs, bf16 for linear layers"}, precision,
+               precision_names());
   visit.role(Role::kExecution);
   visit.boolean(
       {"graphs",
@@ -82,11 +83,6 @@ std::optional<ConfigProblem> ExecutionConfig::problem() const {
   if (precision == Precision::kTf32 && choice.kind == DeviceChoice::Kind::kCpu) {
     return ConfigProblem{{"execution.precision", "execution.device"},
                          "tf32 is for GPUs; set fp32, bf16 or auto, or another device"};
-  }
-  if (has_bf16() && choice.kind != DeviceChoice::Kind::kCpu) {
-    return ConfigProblem{
-        {"execution.precision", "execution.device"},
-        fmt::format("bf16 is for CPUs; got device {}; set fp32, tf32 or auto, or device cpu", device)};
   }
   if (devices.empty() || (choice.kind != DeviceChoice::Kind::kCpu && !choice.number)) return std::nullopt;
   return ConfigProblem{

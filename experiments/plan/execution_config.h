@@ -34,7 +34,8 @@ struct ExecutionConfig {
   std::int64_t micro_batch = 0;    // Examples that a training step takes at once; 0: its batch.
   double checkpoint_seconds = 60;  // Between two checkpoints.
   double memory_gib = 2;           // Memory that evaluation may use for activations.
-  // On a GPU TF32 has operands with 10 bits of mantissa; on a CPU bf16 has 8, in those of the linear layers.
+  // On a GPU TF32 has operands with 10 bits of mantissa. bf16 has 8, in those of the linear layers; what else
+  // multiplies matrices on a GPU does so in TF32 then.
   Precision precision = Precision::kFp32;
   // Whether a GPU replays training steps of fused kernels and whole batches as CUDA graphs; the same bits.
   bool graphs = true;

@@ -105,10 +105,6 @@ void check_devices(const std::vector<RunConfig>& runs, const Resources& resource
       if (execution.precision != Precision::kTf32) continue;
       throw Error("execution.precision: tf32 is for GPUs, and none is visible here; set fp32, bf16 or auto");
     }
-    if (execution.has_bf16()) {
-      throw Error(fmt::format("execution.precision: bf16 is for CPUs; got device {}; set device cpu",
-                              execution.device));
-    }
     if (choice.number.value_or(0) >= visible) {
       const std::string count =
           visible == 0 ? "no GPU is" : counted(visible, "GPU") + (visible == 1 ? " is" : " are");

@@ -269,6 +269,22 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, library) {
   library.impl("unfold", &unfold);
 }
 
+// A GPU's products of bf16, which LibTorch has for no CPU.
+at::Tensor& multiply(const at::Tensor& a, const at::Tensor& b, at::ScalarType of_out, at::Tensor& out) {
+  return at::bmm_out(out, a.to(of_out), b.to(of_out));
+}
+
+at::Tensor& multiply_and_add(const at::Tensor& self, const at::Tensor& a, const at::Tensor& b,
+                             at::ScalarType of_out, const at::Scalar& beta, const at::Scalar& alpha,
+                             at::Tensor& out) {
+  return at::baddbmm_out(out, self, a.to(of_out), b.to(of_out), beta, alpha);
+}
+
+TORCH_LIBRARY_IMPL(aten, CPU, library) {
+  library.impl("bmm.dtype_out", &multiply);
+  library.impl("baddbmm.dtype_out", &multiply_and_add);
+}
+
 }  // namespace
 
 // Autograd computes backward on a thread of the device. A product of several threads may round otherwise, and

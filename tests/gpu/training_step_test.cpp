@@ -53,6 +53,17 @@ TEST_P(EveryEncodingOnADevice, PassesTheSelftest) {
   EXPECT_LE(check.error, 1e-5);
 }
 
+// Both sides round the same operands, but for those that differ in a last bit.
+TEST_P(EveryEncodingOnADevice, RoundsWhatTheCpuRounds) {
+  Backend device = backend_on(fake_device(), kernels_);
+  device.operands = Operands::kBf16;
+  const DeviceTest test = check_encoding(encoding_, device, GpuPrecision::kFp32);
+  EXPECT_EQ("training step, " + label_ + ", bf16", test.name);
+  const auto check = std::get<SelftestCheck>(test.run());
+  EXPECT_EQ("", check.problem);
+  EXPECT_LE(check.error, 1e-2);
+}
+
 // Operations of LibTorch that a step of two layers starts, beside the kernels: of an encoding, of DAPE around
 // it and of DAPE V2. Measured, and none to spare.
 struct StepBounds {

@@ -192,10 +192,11 @@ void multiply_into(const at::Tensor& out, const at::Tensor& a, const at::Tensor&
   RECORD_FUNCTION("che::product", {});
   if (!has_tiles(out)) {
     at::Tensor result = out;
+    const bool is_rounded = a.scalar_type() == at::kBFloat16;
     if (write == Write::kReplace) {
-      at::bmm_out(result, a, b);
+      is_rounded ? at::bmm_out(result, a, b, at::kFloat) : at::bmm_out(result, a, b);
     } else {
-      at::baddbmm_out(result, result, a, b);
+      is_rounded ? at::baddbmm_out(result, result, a, b, at::kFloat) : at::baddbmm_out(result, result, a, b);
     }
     return;
   }

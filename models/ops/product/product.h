@@ -8,7 +8,7 @@
 
 namespace che {
 
-// The type of the operands of a product on a CPU; its sums are of single precision in either.
+// The type of a product's operands; its sums are of single precision in either.
 enum class Operands : std::uint8_t { kFp32, kBf16 };
 
 // x, or where `operands` asks for it and x has single precision, x rounded to the nearest bf16, ties to even.

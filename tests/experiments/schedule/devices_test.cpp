@@ -136,11 +136,10 @@ RunConfig with_precision(Precision precision, const std::string& device = "cpu")
   return config;
 }
 
-TEST(Precision, OfBf16IsForCpus) {
-  EXPECT_NO_THROW(check_devices({with_precision(Precision::kBf16)}, kWithGpus));
-  EXPECT_EQ("execution.precision: bf16 is for CPUs; got device auto; set device cpu", message_of([] {
-              check_devices({with_precision(Precision::kBf16, "auto")}, kWithGpus, kKernels);
-            }));
+TEST(Precision, OfBf16IsForEveryDevice) {
+  for (const char* device : {"cpu", "cuda", "auto"}) {
+    EXPECT_NO_THROW(check_devices({with_precision(Precision::kBf16, device)}, kWithGpus, kKernels));
+  }
   EXPECT_EQ(Precision::kBf16,
             on_device(with_precision(Precision::kBf16).execution, "cpu", kWithGpus).precision);
 }

@@ -235,5 +235,7 @@ CHE_PRODUCT(cublasSgemm_v2)
 CHE_PRODUCT(cublasDgemm_v2)
 CHE_PRODUCT(cublasSgemv_v2)
 CHE_PRODUCT(cublasSgemmStridedBatched)
+CHE_PRODUCT(cublasGemmEx)
+CHE_PRODUCT(cublasGemmStridedBatchedEx)
 
 }  // namespace che::host
