@@ -161,6 +161,11 @@ RetrainingResult compare_with_published(BundledRun published, const std::vector<
                                         std::vector<MetricsRow> metrics_again, const StepRows& steps_again,
                                         double tolerance) {
   published.evaluation = present_rows(published.evaluation, published.config);
+  const RunConfig& config = published.config;
+  const bool lacks_end = !published.metrics.empty() &&
+                         published.metrics.back().step == config.training.steps &&
+                         !has_final_steps(published.metrics, config.log.every_steps);
+  if (lacks_end) published.metrics.clear();
   const bool has_same_ends =
       std::ranges::equal(published.metrics, metrics_again, {}, &MetricsRow::step, &MetricsRow::step);
   const bool has_metrics = !published.metrics.empty() && !metrics_again.empty();
@@ -203,7 +208,10 @@ RetrainingResult compare_with_published(BundledRun published, const std::vector<
       farthest = i;
     }
   }
-  notes = fmt::format("{}{}{}", published.metrics.empty() ? "; the bundle has no training metrics" : "",
+  notes = fmt::format("{}{}{}",
+                      lacks_end                   ? "; the bundle lacks training metrics of the last steps"
+                      : published.metrics.empty() ? "; the bundle has no training metrics"
+                                                  : "",
                       lacks_errors ? "; the bundle has no standard errors" : "", notes);
   if (rows_are_same && steps_agree(published, steps_again, is_same_row) &&
       (published.metrics.empty() || std::ranges::equal(published.metrics, metrics_again, is_same))) {

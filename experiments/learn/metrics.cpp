@@ -74,12 +74,14 @@ void append_record(std::string& file, std::string_view data) {
 
 }  // namespace
 
-void MetricsLog::resume(std::vector<MetricsRow> rows, std::int64_t step, const MetricSums& sums) {
+bool MetricsLog::resume(std::vector<MetricsRow> rows, std::int64_t step, const MetricSums& sums) {
   // A failure has ended a row before its time where the checkpoint has an open one.
   const std::int64_t last = sums.steps > 0 ? step - 1 : step;
   std::erase_if(rows, [&](const MetricsRow& row) { return row.step > last; });
-  rows_ = std::move(rows);
+  const bool is_whole = rows.empty() || rows.back().step + static_cast<std::int64_t>(sums.steps) >= step;
+  rows_ = is_whole ? std::move(rows) : std::vector<MetricsRow>();
   sums_ = sums;
+  return is_whole;
 }
 
 void MetricsLog::add(const MetricsRow& measured) {

@@ -19,8 +19,8 @@ class MetricsLog {
   MetricsLog(std::int64_t log_steps, std::int64_t last_step) : log_steps_(log_steps), last_step_(last_step) {}
 
   // Goes on from a checkpoint at `step` with these sums. Rows of later steps are dropped: they are measured
-  // again.
-  void resume(std::vector<MetricsRow> rows, std::int64_t step, const MetricSums& sums);
+  // again. Returns false, and drops all rows, where they end before the steps of the sums begin.
+  bool resume(std::vector<MetricsRow> rows, std::int64_t step, const MetricSums& sums);
 
   // Adds the measurements of update number `measured.step` (from 1); `measured.seconds` is the run's training
   // time so far.

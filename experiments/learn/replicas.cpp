@@ -159,8 +159,13 @@ std::optional<Replica> load_replica(const RunFolder& run, FileLock lock, std::in
     set_evaluation_aside(replica, warn);
     replica.lacks_predictions = config.evaluation.predictions;  // The predictions of a lost model are gone.
   }
-  replica.metrics.resume(std::move(stored.metrics), status.step,
-                         replica.checkpoint ? replica.checkpoint->sums : MetricSums());
+  if (!replica.metrics.resume(std::move(stored.metrics), status.step,
+                              replica.checkpoint ? replica.checkpoint->sums : MetricSums())) {
+    const auto aside = run.set_metrics_aside();
+    warn(fmt::format(
+        "metrics.csv lacks rows before step {}, and the training goes on without those that it has{}",
+        status.step, aside ? ", which are now " + aside->string() : ""));
+  }
   // Later measurements are repeated, as those of metrics are.
   replica.at_steps = std::move(stored.at_steps);
   replica.at_steps.erase(replica.at_steps.upper_bound(status.step), replica.at_steps.end());

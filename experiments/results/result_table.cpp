@@ -47,8 +47,8 @@ TableRun make_run(const RunFolder& folder, const RunConfig& config, const Stored
                .status = stored.status,
                .scored_lengths = lengths_asked(config, rules),
                .at_steps = stored.at_steps,
-               .metrics = stored.metrics,
                .damage = stored.damage_text()};
+  if (has_final_steps(stored.metrics, config.log.every_steps)) run.metrics = stored.metrics;
   if (!run.damage.empty()) run.at_steps.clear();
   if (run.is_finished()) run.training = judge.judge(run.config, run.metrics);
   if (run.is_finished()) run.evaluation = scored_rows(stored.evaluation, config, rules);

@@ -11,8 +11,8 @@
 namespace che {
 
 std::optional<Divergence> divergence(const RunConfig& config, const std::vector<MetricsRow>& metrics) {
-  if (metrics.empty() || config.has_text())
-    return std::nullopt;  // A table has no corpus to ask for its symbols.
+  // A table has no corpus to ask for its symbols.
+  if (config.has_text() || !has_final_steps(metrics, config.log.every_steps)) return std::nullopt;
   const auto symbols = static_cast<double>(create_task(config.task)->output_symbols().size());
   const Divergence outcome{.loss = final_training_loss(metrics), .untrained = std::log(symbols) + 0.5};
   return outcome.loss > outcome.untrained ? std::optional(outcome) : std::nullopt;
@@ -27,7 +27,7 @@ std::optional<TrainingOutcome> TrainingJudge::judge(const RunConfig& config,
                                                     const std::vector<MetricsRow>& metrics) {
   if (config.has_text() || config.is_foreign() || !config.is_drawn()) return std::nullopt;
   if (config.training.steps == 0) return TrainingOutcome();
-  if (metrics.empty()) return std::nullopt;
+  if (!has_final_steps(metrics, config.log.every_steps)) return std::nullopt;
   const double accuracy = final_training_accuracy(metrics);
   return TrainingOutcome{.accuracy = accuracy,
                          .trained = accuracy >= best_without_input(config) + kTrainedMargin,

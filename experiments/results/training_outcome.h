@@ -36,7 +36,7 @@ struct Divergence {
 // logits have variance 1 at most. Then the mean of ln(sum of exp) exceeds that of equal logits by at most
 // half of that variance. The first row of metrics does not measure it. That row is the mean of steps in which
 // a model has learned already, or has diverged already where the learning rate is high. Returns nothing
-// without metrics.
+// without metrics of the end.
 std::optional<Divergence> divergence(const RunConfig& config, const std::vector<MetricsRow>& metrics);
 
 // "diverged: training loss 2.31 at the end, at most 1.19 on average without training"
@@ -45,7 +45,7 @@ std::string divergence_text(const Divergence& divergence);
 // Measures the best predictor without an input once for each task and training lengths.
 class TrainingJudge {
  public:
-  // Returns nothing without metrics, unless the model was to be evaluated without training.
+  // Returns nothing without metrics of the end, unless the model was to be evaluated without training.
   std::optional<TrainingOutcome> judge(const RunConfig& config, const std::vector<MetricsRow>& metrics);
 
  private:

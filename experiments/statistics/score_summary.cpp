@@ -128,6 +128,10 @@ double quantile(const std::vector<double>& ascending, double share) {
   return ascending[below] + weight * (ascending[above] - ascending[below]);
 }
 
+bool has_final_steps(const std::vector<MetricsRow>& metrics, std::int64_t every_steps) {
+  return !metrics.empty() && (begin_of_final_steps(metrics) > 0 || metrics.front().step <= every_steps);
+}
+
 std::int64_t begin_of_final_steps(const std::vector<MetricsRow>& metrics) {
   constexpr double kFirstFraction = 0.9;
   const double first = kFirstFraction * static_cast<double>(metrics.back().step);

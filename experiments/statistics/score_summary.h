@@ -60,7 +60,10 @@ double aggregate_of(std::vector<double> values, Aggregate aggregate, const Metri
 // type 7); 0 <= fraction <= 1.
 double quantile(const std::vector<double>& ascending, double fraction);
 
-// Returns the step behind which the last tenth of the steps in `metrics`, which are not empty, is counted:
+// Whether the rows cover the last tenth of the steps. Where earlier ones were lost, nothing tells at which
+// step the first row begins, unless it is no longer than a row of `every_steps`.
+bool has_final_steps(const std::vector<MetricsRow>& metrics, std::int64_t every_steps);
+// Returns the step behind which the last tenth of the steps in `metrics`, which have it, is counted:
 // the end of the last row before that tenth.
 std::int64_t begin_of_final_steps(const std::vector<MetricsRow>& metrics);
 // Mean training accuracy over these steps. Each row is the mean of the steps since the row before it and has

@@ -222,7 +222,16 @@ StoredRun RunFolder::read() const {
     }
   };
   take(kStatusFile, run.status, [this] { return status(); });
-  take(kMetricsFile, run.metrics, [this] { return metrics(); });
+  take(kMetricsFile, run.metrics, [&] {
+    std::vector<MetricsRow> rows = metrics();
+    const std::int64_t steps = config_.training.steps;
+    if (run.status.state != RunState::kFinished || config_.is_foreign() || rows.empty() ||
+        rows.back().step >= steps)
+      return rows;
+    throw Error(fmt::format("{}: ends at step {} of a run that finished {}; {}",
+                            (path_ / kMetricsFile).string(), rows.back().step, counted(steps, "step"),
+                            kMetricsRemedy));
+  });
   const std::size_t others = run.damage.size();
   std::vector<EvaluationRow> of_windows;
   std::vector<EvaluationRow> of_positions;
@@ -278,6 +287,8 @@ std::optional<fs::path> RunFolder::set_evaluation_aside() const {
   }
   return aside;
 }
+
+std::optional<fs::path> RunFolder::set_metrics_aside() const { return set_rows_aside(kMetricsFile); }
 
 void RunFolder::set_at_steps_aside() const { set_rows_aside(kAtStepsFile); }
 

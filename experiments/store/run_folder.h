@@ -76,6 +76,8 @@ class RunFolder {
   // another. Where there is an evaluation.csv, renames it, its parts and evaluation_at_steps.csv to
   // *.replaced. Removes the predictions. Returns the new path of evaluation.csv.
   std::optional<std::filesystem::path> set_evaluation_aside() const;
+  // Renames metrics.csv where it is there; returns its new path.
+  std::optional<std::filesystem::path> set_metrics_aside() const;
   // Renames evaluation_at_steps.csv alone.
   void set_at_steps_aside() const;
 

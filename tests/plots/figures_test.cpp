@@ -71,7 +71,8 @@ TEST(Figures, OfLearningHaveEveryColumnOfAText) {
     std::vector<EvaluationRow> rows = run.evaluation();
     for (EvaluationRow& row : rows) row.encoding_settings = evaluation_settings(config);
     run.write_evaluation(rows);
-    run.write_metrics({{.step = config.training.steps, .loss = 1.5}});
+    run.write_metrics(
+        {{.step = config.log.every_steps, .loss = 2}, {.step = config.training.steps, .loss = 1.5}});
   }
   const ResultTable table = make_table(open_runs(scratch.path()));
   write_figure_data({&figure_named("learning")}, {.table = table}, scratch.path());

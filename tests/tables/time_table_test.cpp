@@ -22,7 +22,8 @@ TEST_F(TimeTable, GivesMediansAndRatios) {
     // The first row holds the warm-up, the last a disturbance.
     std::vector<MetricsRow> rows;
     for (const double seconds : {5.0, 5 + 10 * step, 5 + 20 * step, 5 + 30 * step, 90.0}) {
-      rows.push_back({.step = 10 * static_cast<std::int64_t>(rows.size() + 1), .seconds = seconds});
+      rows.push_back({.step = config.training.steps - 40 + 10 * static_cast<std::int64_t>(rows.size()),
+                      .seconds = seconds});
     }
     run.write_metrics(rows);
     RunStatus status = run.status();
@@ -76,7 +77,8 @@ TEST_F(TimeTable, NamesTheHardwareWhereItDiffers) {
 // Stores a run whose steps take `step` seconds and whose evaluation took 0.4 seconds.
 RunFolder store_timed(const ScratchFolder& scratch, const RunConfig& config, double step) {
   const RunFolder run = store_run(scratch.path(), config, RunState::kFinished, 0.5);
-  run.write_metrics({{.step = 10, .seconds = 5}, {.step = 20, .seconds = 5 + 10 * step}});
+  const std::int64_t steps = config.training.steps;
+  run.write_metrics({{.step = steps - 10, .seconds = 5}, {.step = steps, .seconds = 5 + 10 * step}});
   RunStatus status = run.status();
   status.evaluation_seconds = 0.4;
   run.write_status(status);

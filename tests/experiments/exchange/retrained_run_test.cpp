@@ -13,12 +13,10 @@
 
 #include "experiments/exchange/retraining.h"
 #include "experiments/plan/evaluation_settings.h"
-#include "models/architectures/foreign.h"
 #include "tests/contains.h"
 #include "tests/experiments/exchange/finished_run.h"
 #include "tests/experiments/plan/read_sweep_text.h"
 #include "tests/message_of.h"
-#include "tests/scratch_folder.h"
 
 namespace che {
 namespace {
@@ -65,6 +63,16 @@ TEST_F(RetrainedRun, WithShorterRowsIsComparedRowByRow) {
   EXPECT_EQ(Agreement::kDifferent, compare(0.01).agreement);
   published_.metrics = {again_.metrics[0]};
   EXPECT_EQ(Agreement::kDifferent, compare(0.01).agreement) << "the rows of the end are cut off";
+}
+
+// Those of a run whose metrics.csv was lost begin at a step that nothing tells.
+TEST_F(RetrainedRun, WithoutTheRowsOfItsEndIsComparedWithoutThem) {
+  published_.metrics = {{.step = 950, .accuracy = 0.1}, {.step = 1000, .accuracy = 0.2}};
+  EXPECT_EQ(Agreement::kEqual, compare().agreement);
+  EXPECT_EQ("the same numbers at 4 test lengths; the bundle lacks training metrics of the last steps",
+            compare().text);
+  published_.metrics.insert(published_.metrics.begin(), {.step = 900, .accuracy = 0.3});
+  EXPECT_EQ(Agreement::kDifferent, compare().agreement);
 }
 
 // Tables read the end of training, which coarser rows hide in a mean with what was before.

@@ -14,6 +14,7 @@
 #include "experiments/measure/cost.h"
 #include "experiments/plan/identity.h"
 #include "experiments/schedule/pending_work.h"
+#include "experiments/statistics/score_summary.h"
 #include "experiments/store/checkpoint.h"
 #include "experiments/store/needs.h"
 #include "tests/contains.h"
@@ -186,6 +187,37 @@ TEST(LongerRun, PassesOverRunsThatItCannotGoOnFrom) {
 }
 
 // The batch system starts an interrupted task again.
+// A copy of the other files of a run over an older copy of it.
+TEST(LostRows, OfTrainingAreSetAside) {
+  const ScratchFolder scratch;
+  const RunFolder run = trained(scratch.path(), config_of(30));
+  const std::string evaluation = bytes(run, "evaluation.csv");
+  run.write_metrics({run.metrics().front()});
+  RunStatus status = run.status();
+  status.state = RunState::kInterrupted;
+  status.step = 10;
+  run.write_status(status);
+  const std::vector<std::string> warnings = work({run});
+  ASSERT_EQ(1U, warnings.size());
+  expect_contains(warnings.front(), {"metrics.csv lacks rows before step 30", "metrics.csv.replaced"});
+  EXPECT_TRUE(run.metrics().empty());
+  EXPECT_EQ(RunState::kFinished, run.status().state);
+  EXPECT_EQ(evaluation, bytes(run, "evaluation.csv"));
+}
+
+// What a longer run adds is no tenth of its steps where the rows of the shorter one are lost.
+TEST(LostRows, OfAShorterRunLeaveNoTrainingAccuracy) {
+  const ScratchFolder scratch;
+  const auto trained_from = [&](const std::string& folder, bool loses_rows) {
+    const RunFolder shorter = trained(scratch.path() / folder, config_of(42));
+    if (loses_rows) shorter.write_metrics({});
+    const RunFolder run = trained(scratch.path() / folder, config_of(45));
+    return has_final_steps(run.metrics(), run.config().log.every_steps);
+  };
+  EXPECT_TRUE(trained_from("whole", false));
+  EXPECT_FALSE(trained_from("lost", true));
+}
+
 TEST(Locks, AStopWhileOneIsWaitedForIsAnInterruption) {
   const ScratchFolder scratch;
   const RunFolder run = trained(scratch.path(), config_of(10));

@@ -82,6 +82,17 @@ TEST(MetricsLog, OpensARowAgainThatAFailureEnded) {
   EXPECT_EQ(2, again.sums().steps);
 }
 
+// Rows of an older copy end before those begin that the checkpoint's sums go on from.
+TEST(MetricsLog, DropsRowsThatEndTooEarly) {
+  const MetricSums sums{.steps = 3};
+  for (const std::int64_t end : {20, 19}) {
+    MetricsLog log(10, 100);
+    EXPECT_EQ(end == 20, log.resume({{.step = 10}, {.step = end}}, 23, sums));
+    EXPECT_EQ(end == 20 ? 2U : 0U, log.rows().size());
+  }
+  EXPECT_TRUE(MetricsLog(10, 100).resume({}, 23, sums)) << "nothing is dropped";
+}
+
 std::string hex(std::string_view bytes) {
   std::string text;
   for (const char c : bytes) {

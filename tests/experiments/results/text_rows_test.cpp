@@ -133,6 +133,7 @@ TEST_F(TextRows, OfATaskHaveChanceAndBaselinesBesideAccuraciesAlone) {
 // the test windows.
 TEST_F(TextRows, SelectRatesByLossesOfTrainingOrValidation) {
   RunConfig config = run_on_austen("kerple", 0);
+  config.training.steps = 1500;
   const auto store_rate = [&](double rate, double test, std::vector<MetricsRow> metrics) {
     config.learning_rate = rate;
     store(scratch_.path(), config, test);

@@ -139,6 +139,17 @@ TEST_F(RunFolderTest, WithoutRowsThereIsNoFile) {
   EXPECT_TRUE(folder.read().damage.empty());
 }
 
+// A copy of an older file over a finished run.
+TEST_F(RunFolderTest, RowsOfTrainingThatEndEarlyAreDamage) {
+  const RunFolder folder = store_run(scratch_.path(), config(), RunState::kFinished, 0.5);
+  EXPECT_EQ(2U, folder.read().metrics.size());
+  folder.write_metrics({{.step = 50}});
+  const StoredRun stored = folder.read();
+  EXPECT_TRUE(stored.metrics.empty());
+  expect_contains(stored.damage_text(), {"metrics.csv: ends at step 50 of a run that finished 100 steps",
+                                         "rerun `che run CONFIG`"});
+}
+
 TEST_F(RunFolderTest, IsOpenedByWhatItHolds) {
   const RunFolder created = RunFolder::create(scratch_.path(), config());
   EXPECT_EQ(created.id(), run_id(config()));
