@@ -69,7 +69,7 @@ void print_card(const Corpus& corpus) {
   };
   line("name", card.name);
   line("tokenizer",
-       fmt::format("{}, {} ids, {} behind each document", card.tokenizer, card.vocabulary, card.end));
+       fmt::format("{}, {} ids, of which {} ends a document", card.tokenizer, card.vocabulary, card.end));
   line("tokens", fmt::format("{} in {}", card.tokens, counted(card.documents, "document")));
   for (const TextPart part : {TextPart::kTrain, TextPart::kValidation, TextPart::kTest}) {
     const TextSpan documents = corpus.documents_of(part);
@@ -121,8 +121,14 @@ int import(const CorpusOptions& options) {
         fmt::format("--paper {}: the paper's perplexities are of GPT-2's tokens; allowed beside it: --end {}",
                     options.paper, CorpusCard::kGpt2End));
   }
-  import_corpus(options.sources.front(), plan_of(options), options.vocabulary, options.end, options.folder);
-  print_card(*Corpus::open(options.folder));
+  const std::int64_t others = import_corpus(options.sources.front(), plan_of(options), options.vocabulary,
+                                            options.end, options.folder);
+  const std::shared_ptr<const Corpus> corpus = Corpus::open(options.folder);
+  print_card(*corpus);
+  if (others > 0) {
+    print_warning(fmt::format("{} of {} do not end with the id {} of --end; the tokens are taken as they are",
+                              others, counted(corpus->card().documents, "document"), options.end));
+  }
   return 0;
 }
 

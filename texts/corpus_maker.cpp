@@ -206,7 +206,8 @@ class NewCorpus {
   fs::path tokens() const { return folder_ / CorpusCard::kTokenFile; }
 
   // Writes the index, and the card with the parts that the plan and the documents decide on.
-  void finish(CorpusCard card, std::string_view index) {
+  // Returns how many documents do not end with card.end.
+  std::int64_t finish(CorpusCard card, std::string_view index) {
     write_file_atomically(folder_ / CorpusCard::kIndexFile, index);
     card.parts = split_documents(card.documents, plan_.split);
     card.source = plan_.source;
@@ -221,9 +222,17 @@ class NewCorpus {
     for (std::int64_t first = 0; first < card.tokens; first += kBlock) {
       corpus->copy_tokens(first, std::min(kBlock, card.tokens - first), tokens.data());
     }
+    std::int64_t others = 0;
+    for (std::int64_t i = 0; i < card.documents; ++i) {
+      const TextSpan document = corpus->document(i);
+      std::int32_t last = -1;
+      if (document.count > 0) corpus->copy_tokens(document.end() - 1, 1, &last);
+      if (last != card.end) ++others;
+    }
     card.files = corpus->hashed_files();
     write_file_atomically(folder_ / CorpusCard::kFileName, card.to_json());
     is_finished_ = true;
+    return others;
   }
 
  private:
@@ -289,8 +298,8 @@ ReadTexts make_corpus(const CorpusPlan& plan, const fs::path& folder) {
   return counts;
 }
 
-void import_corpus(const fs::path& prefix, const CorpusPlan& plan, std::int64_t vocabulary, std::int64_t end,
-                   const fs::path& folder) {
+std::int64_t import_corpus(const fs::path& prefix, const CorpusPlan& plan, std::int64_t vocabulary,
+                           std::int64_t end, const fs::path& folder) {
   const fs::path index_file = link_target(fs::path(prefix) += ".idx");
   const fs::path token_file = fs::path(prefix) += ".bin";
   const TokenIndex index = read_token_index(index_file);
@@ -305,7 +314,7 @@ void import_corpus(const fs::path& prefix, const CorpusPlan& plan, std::int64_t 
     throw Error(fmt::format("cannot copy {} to {}: {}", token_file.string(), corpus.tokens().string(),
                             error.message()));
   }
-  corpus.finish(std::move(card), read_file(index_file));
+  return corpus.finish(std::move(card), read_file(index_file));
 }
 
 std::array<std::int64_t, 3> split_documents(std::int64_t documents,

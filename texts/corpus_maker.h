@@ -48,9 +48,10 @@ ReadTexts for_each_document(const CorpusPlan& plan, const TakePart& take);
 ReadTexts make_corpus(const CorpusPlan& plan, const std::filesystem::path& folder);
 
 // Makes a corpus of copies of GPT-NeoX's PREFIX.bin and PREFIX.idx. Reads every id once. Throws Error (usage)
-// for ids that are not below `vocabulary`.
-void import_corpus(const std::filesystem::path& prefix, const CorpusPlan& plan, std::int64_t vocabulary,
-                   std::int64_t end, const std::filesystem::path& folder);
+// for ids that are not below `vocabulary`. Returns how many documents do not end with `end`, which GPT-NeoX
+// writes behind them with --append-eod alone.
+std::int64_t import_corpus(const std::filesystem::path& prefix, const CorpusPlan& plan,
+                           std::int64_t vocabulary, std::int64_t end, const std::filesystem::path& folder);
 
 // Documents of each part, as GPT-NeoX rounds them (get_train_valid_test_split_ of its
 // megatron/data/data_utils), but none where its rounding would make a part negative.

@@ -194,12 +194,12 @@ TEST_F(CorpusTest, ImportsTokenFiles) {
   writer.add({69'999, 5, 0});
   writer.add({1, 0});
   write_file_atomically(at("x.idx"), token_index_bytes(writer.finish()));
-  import_corpus(at("x"), {.split = {1, 0, 1}}, 70'000, 0, at("corpus"));
+  EXPECT_EQ(0, import_corpus(at("x"), {.split = {1, 0, 1}}, 70'000, 0, at("corpus")));
   EXPECT_EQ(all_tokens(*Corpus::open(at("corpus"))), (std::vector<std::int32_t>{69'999, 5, 0, 1, 0}));
   expect_error(ErrorKind::kUsage, {"tokens.bin", "token 0 has the id 69999", "--vocabulary"},
                [&] { import_corpus(at("x"), {}, 60'000, 0, at("other")); });
   EXPECT_FALSE(fs::exists(at("other/corpus.json")));
-  import_corpus(at("x"), {}, 70'000, 0, at("other"));
+  EXPECT_EQ(2, import_corpus(at("x"), {}, 70'000, 1, at("other"))) << "documents that end otherwise";
   EXPECT_EQ(Corpus::open(at("other"))->hashed_files().front().sha256, sha256(read_file(at("x.bin"))));
   // The corpus is a copy, of which a change is found.
   std::string tokens = read_file(at("x.bin"));
