@@ -104,7 +104,8 @@ int evaluate(const EvaluateOptions& options) {
                              counted(work.runs(), "run"), work.jobs.size(),
                              counted(schedule.workers, "worker"), work.complete, work.left_out));
   const int code = run_jobs(work.jobs, schedule, compute_program());
-  if (request.lengths && code == 0) {
+  const auto is_on_task = [](const RunConfig& config) { return !config.has_text(); };
+  if (request.lengths && code == 0 && std::ranges::any_of(work.configs, is_on_task)) {
     const std::string& folder = options.runs.folder;
     const std::string how =
         request.evaluation_settings

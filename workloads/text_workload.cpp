@@ -81,6 +81,12 @@ void TextWorkload::training_batch(std::int64_t step, SequenceBatch& batch) const
 
 std::vector<EvaluationWindow> TextWorkload::windows(std::int64_t length) const {
   const Corpus& of = corpus();
+  const TextPart part = batches_.evaluation.part;
+  if (of.documents_of(part).count == 0) {
+    throw Error(fmt::format(
+        "the {} part of {} has no documents; take another part, or make the corpus with another --split",
+        text_part_names()[static_cast<std::size_t>(part)], of.card().name));
+  }
   const std::uint64_t seed = keyed(static_cast<std::uint64_t>(batches_.evaluation_seed));
   const bool are_in_documents = batches_.evaluation.protocol == TextProtocol::kSliding ||
                                 batches_.evaluation.windows == WindowChoice::kAligned;
@@ -92,22 +98,18 @@ std::vector<EvaluationWindow> TextWorkload::windows(std::int64_t length) const {
   if (batches_.evaluation.protocol == TextProtocol::kSliding) {
     return windows_or(
         [&] {
-          return sliding_windows(of, batches_.evaluation.part, batches_.evaluation.longest,
-                                 batches_.evaluation.stride, batches_.evaluation_samples, seed);
+          return sliding_windows(of, part, batches_.evaluation.longest, batches_.evaluation.stride,
+                                 batches_.evaluation_samples, seed);
         },
         "lower evaluation.samples, evaluation.stride or the test lengths, or take another part");
   }
   if (batches_.evaluation.windows == WindowChoice::kPacked) {
-    return windows_or(
-        [&] {
-          return packed_windows(of, batches_.evaluation.part, length, batches_.evaluation_samples, seed);
-        },
-        "lower evaluation.samples, test at shorter lengths, or take another part");
+    return windows_or([&] { return packed_windows(of, part, length, batches_.evaluation_samples, seed); },
+                      "lower evaluation.samples, test at shorter lengths, or take another part");
   }
   const std::vector<EvaluationWindow> chosen = windows_or(
       [&] {
-        return aligned_windows(of, batches_.evaluation.part, batches_.evaluation.longest,
-                               batches_.evaluation_samples, seed);
+        return aligned_windows(of, part, batches_.evaluation.longest, batches_.evaluation_samples, seed);
       },
       "lower evaluation.samples, test at shorter lengths, take another part, or set "
       "evaluation.windows to packed");

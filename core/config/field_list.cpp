@@ -154,7 +154,10 @@ bool is_plain_word(std::string_view text) {
   };
   if (text.empty() || !std::ranges::all_of(text, allowed)) return false;
   const bool letter_first = text[0] < '0' || text[0] > '9';
-  return letter_first && !std::ranges::count(kReservedWords, text);
+  const auto is_same = [](char one, char other) { return (one | 0x20) == other; };
+  return letter_first && std::ranges::none_of(kReservedWords, [&](std::string_view word) {
+           return std::ranges::equal(text, word, is_same);  // In any case.
+         });
 }
 
 // Choices and texts of one line have no control characters; numbers, true and false are written as they are.

@@ -109,10 +109,10 @@ void check_gives_bias(const RunConfig& config) {
   for (const std::string& name : registry.names()) {
     if (registry.get(name).gives_bias) biased.push_back(name);
   }
-  throw Error(
-      fmt::format("{} adds no bias to the attention logits, so there is none to show; these do: {}, "
-                  "and DAPE around each",
-                  config.encoding.form().text(), fmt::join(biased, ", ")));
+  throw Error(fmt::format(
+      "{} {}, so there is none to show; these do: {}, and DAPE around each", config.encoding.form().text(),
+      config.encoding.dape ? "has no bias that DAPE's f would adapt" : "adds no bias to the attention logits",
+      fmt::join(biased, ", ")));
 }
 
 AttentionBias capture_bias(const Model& model, const RunConfig& config, const CaptureChoice& choice) {

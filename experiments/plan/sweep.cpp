@@ -106,8 +106,8 @@ std::optional<ConfigProblem> idle_rate(const TrainingConfig& training) {
 Error duplicate_error(const SweepPlan& plan, std::size_t first, std::size_t second, std::string_view id) {
   return config_error(
       plan.file, "axes",
-      fmt::format("runs {}{} and {}{} are one: both train the parameters {}; axes must differ in more "
-                  "than evaluation and execution",
+      fmt::format("runs {}{} and {}{} are one: both train the parameters {}; axes must differ in what "
+                  "training reads, not in evaluation, execution or what `che evaluate --set` sets alone",
                   first + 1, plan.describe(first), second + 1, plan.describe(second), id));
 }
 

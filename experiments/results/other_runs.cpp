@@ -76,6 +76,7 @@ std::optional<std::string> other_runs(const std::vector<RunConfig>& runs,
 std::optional<std::string> evaluated_otherwise(const std::vector<RunConfig>& runs,
                                                const std::filesystem::path& experiment, bool retrain) {
   std::size_t count = 0;
+  bool has_text = false;
   Differences differing;  // Values with which they were evaluated before.
   for (const RunConfig& config : runs) {
     const InspectedRun stored = RunFolder::inspect(experiment / "runs" / run_id(config));
@@ -88,12 +89,18 @@ std::optional<std::string> evaluated_otherwise(const std::vector<RunConfig>& run
       continue;
     }
     ++count;
+    has_text |= config.has_text();
     for (const auto& [path, values] : before) differing[path].insert(values.begin(), values.end());
   }
   if (count == 0) return std::nullopt;
-  return fmt::format("{} {} evaluated otherwise before, with {}; to run this config changes their scores{}",
-                     counted(count, "finished run"), count == 1 ? "was" : "were", differences_text(differing),
-                     retrain ? "" : ", and to run the earlier config again brings back the earlier ones");
+  std::string effect = "to run this config changes their scores";
+  if (!retrain && has_text) {
+    effect = "tables of texts then show what either config measured";
+  } else if (!retrain) {
+    effect += ", and to run the earlier config again brings back the earlier ones";
+  }
+  return fmt::format("{} {} evaluated otherwise before, with {}; {}", counted(count, "finished run"),
+                     count == 1 ? "was" : "were", differences_text(differing), effect);
 }
 
 }  // namespace che

@@ -281,6 +281,8 @@ TEST(BiasCapture, RefusesWhatItCannotShow) {
     const std::string message = message_of([&] { check_gives_bias(small_run(name)); });
     expect_contains(message, {"adds no bias", "kerple"});
   }
+  expect_contains(message_of([&] { check_gives_bias(small_run("dape_none")); }),
+                  {"dape_none has no bias that DAPE's f would adapt"});
   RunConfig machine = small_run("none");
   machine.model = {.kind = "lstm"};
   expect_contains(message_of([&] { check_gives_bias(machine); }), {"model.kind lstm", "only encoders"});

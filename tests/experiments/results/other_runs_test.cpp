@@ -2,7 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+
 #include "models/architectures/foreign.h"
+#include "tests/contains.h"
+#include "tests/experiments/plan/read_sweep_text.h"
 #include "tests/experiments/store/made_up_results.h"
 #include "tests/scratch_folder.h"
 
@@ -70,6 +74,13 @@ TEST_F(OtherRuns, ThatWereEvaluatedOtherwiseAreCounted) {
       "1 finished run was evaluated otherwise before, with evaluation.last_length (44); to run this config "
       "changes their scores",
       evaluated_otherwise({longer, waiting}, scratch_.path(), /*retrain=*/true));
+  const auto on_text = [](const std::string& lengths) {
+    return read("name: x\nbase: {text: austen, encoding: rope, evaluation: {lengths: [" + lengths + "]}}\n")
+        .runs.front();
+  };
+  store_run(scratch_.path(), on_text("128, 512"), RunState::kFinished, 0.5);
+  expect_contains(*evaluated_otherwise({on_text("128, 256, 1024")}, scratch_.path(), /*retrain=*/false),
+                  {"; tables of texts then show what either config measured"});
   // The same lengths in other words, by another number of threads.
   const ScratchFolder alike;
   RunConfig same = config;
