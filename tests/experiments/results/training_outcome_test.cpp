@@ -80,7 +80,9 @@ TEST(TrainingOutcome, CountsInItsCell) {
 TEST(TrainingOutcome, ComparesWithTheBestPredictorAtTheTrainingLengths) {
   TrainingJudge judge;
   const auto trained = [&](const std::string& task, double accuracy) {
-    return judge.judge(made_up_config(task, "rope"), rows_of({{1000, accuracy}}))->trained;
+    return judge.judge(made_up_config(task, "rope"), rows_of({{100, accuracy}, {1000, accuracy}}))
+        .value()
+        .trained;
   };
   EXPECT_FALSE(trained("even_pairs", 0.53)) << "of one symbol the answer is always that both ends agree";
   EXPECT_TRUE(trained("even_pairs", 0.58));

@@ -23,9 +23,12 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[3]
 TORCH_LIBRARIES = ["libtorch_cuda.so", "libc10_cuda.so", "libtorch_nvshmem.so"]
 
-# What a step without graphs starts with the paper's model, by encoding and replicas: launches, and fills and copies on
-# the device.
-BOUNDS = {("alibi", 1): 213, ("alibi", 9): 239, ("dape_kerple", 1): 323, ("dape_kerple", 9): 364}
+# What a step without graphs starts with the paper's model, by encoding, precision and replicas: launches, and fills and
+# copies on the device.
+BOUNDS = {
+  ("alibi", "fp32", 1): 213, ("alibi", "fp32", 9): 239, ("alibi", "bf16", 1): 304,
+  ("dape_kerple", "fp32", 1): 323, ("dape_kerple", "fp32", 9): 364, ("dape_kerple", "bf16", 1): 414,
+}  # fmt: skip
 STEPS = 8
 # Models and workloads beside encoders on tasks. Each has batches of one length, and so one graph.
 OTHERS = """
@@ -147,15 +150,15 @@ def main() -> int:
   build_program(program, torch, nvcc, work)
   host = Host(work, build_stand_ins(torch, work))
   failures = []
-  for (encoding, replicas), bound in BOUNDS.items():
+  for (encoding, precision, replicas), bound in BOUNDS.items():
     one = [] if replicas > 1 else ["axes.learning_rate=[1e-4]", "axes.seed=[0]"]
-    settings = [*one, f"execution.replicas={replicas}"]
+    settings = [*one, f"execution.replicas={replicas}", f"execution.precision={precision}"]
     eager = [*settings, "execution.graphs=false", "training.first_length=40"]
     few, many = (host.train_encoder(encoding, steps, *eager) for steps in (STEPS, 2 * STEPS))
     step = {name: (many[name] - few[name]) / STEPS for name in ("waits", "pinned copies", "pageable copies")}
     started = sum((many[name] - few[name]) / STEPS for name in ("launches", "fills", "copies on the device"))
     graphs = host.train_encoder(encoding, STEPS, *settings)
-    told = f"{encoding}, replicas {replicas}: a step starts {started:g}, {step}; {graphs['captures']} captures; "
+    told = f"{encoding}, {precision}, replicas {replicas}: a step starts {started:g}, {step}; {graphs['captures']} captures; "
     told += f"peak {many['peak bytes'] >> 20} MiB, with graphs of 40 lengths {graphs['peak bytes'] >> 20} MiB"
     print(told, flush=True)
     if started > bound or list(step.values()) != [0, 1, 0] or graphs["captures"] != 40:
