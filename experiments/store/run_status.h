@@ -43,7 +43,7 @@ struct RunStatus {
 // "cuda (NVIDIA H200, tf32)".
 std::string hardware_of(const RunStatus& status);
 
-// Returns the program, the hardware and what changes a CPU's rounding: "che 0.2.0, commit abc1234, on AMD
+// Returns the program, the hardware and what changes a CPU's rounding: "che 0.3.0, commit abc1234, on AMD
 // EPYC (reference kernels)".
 std::string computed_by(const RunStatus& status);
 
