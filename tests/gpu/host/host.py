@@ -158,7 +158,8 @@ def main() -> int:
     step = {name: (many[name] - few[name]) / STEPS for name in ("waits", "pinned copies", "pageable copies")}
     started = sum((many[name] - few[name]) / STEPS for name in ("launches", "fills", "copies on the device"))
     graphs = host.train_encoder(encoding, STEPS, *settings)
-    told = f"{encoding}, {precision}, replicas {replicas}: a step starts {started:g}, {step}; {graphs['captures']} captures; "
+    told = f"{encoding}, {precision}, replicas {replicas}: a step starts {started:g}, {step}; "
+    told += f"{graphs['captures']} captures; "
     told += f"peak {many['peak bytes'] >> 20} MiB, with graphs of 40 lengths {graphs['peak bytes'] >> 20} MiB"
     print(told, flush=True)
     if started > bound or list(step.values()) != [0, 1, 0] or graphs["captures"] != 40:
