@@ -91,11 +91,21 @@ bool is_by_length(const Comparison& comparison) {
                              [](const ComparedTask& task) { return task.length.has_value(); });
 }
 
-// The least p that so many seeds can have.
-double least_p(const ComparedTask& task) {
-  if (task.paired) return std::ldexp(2.0, -static_cast<int>(task.seeds));
-  const double exact = (task.seeds == task.other_seeds ? 2 : 1) / relabellings(task.seeds, task.other_seeds);
-  return std::max(exact, 1.0 / static_cast<double>(kRandomAssignments + 1));
+// Assignments of signs, or splits into groups, that the test of the task has.
+double assignments(const ComparedTask& task) {
+  return task.paired ? std::ldexp(1.0, static_cast<int>(task.seeds))
+                     : relabellings(task.seeds, task.other_seeds);
+}
+
+// The least p that so many seeds can have: that of differences of one sign, or of groups that are apart.
+double least_p(const ComparedTask& task, Aggregate aggregate) {
+  std::vector<double> values;
+  const std::size_t count = task.paired ? task.seeds : task.seeds + task.other_seeds;
+  const double exponent = std::min(1.0, 900.0 / static_cast<double>(count));
+  for (std::size_t i = 0; i < count; ++i) values.push_back(std::exp2(exponent * static_cast<double>(i)));
+  if (task.paired) return sign_flip_p(values, aggregate);
+  const auto first = values.end() - static_cast<std::ptrdiff_t>(task.seeds);
+  return relabelling_p({first, values.end()}, {values.begin(), first}, aggregate);
 }
 
 void append_method_notes(std::vector<Note>& notes, const std::vector<Comparison>& comparisons,
@@ -108,7 +118,7 @@ void append_method_notes(std::vector<Note>& notes, const std::vector<Comparison>
   bool has_infinite = false;
   bool has_pairs = false;
   bool has_groups = false;
-  const ComparedTask* most = nullptr;  // This one has the least possible p.
+  const ComparedTask* most = nullptr;  // This one has the most assignments.
   for (const Comparison& comparison : comparisons) {
     const TaskLabel* before = nullptr;  // Rows of one task have the same runs.
     for (const ComparedTask& task : comparison.tasks) {
@@ -118,7 +128,7 @@ void append_method_notes(std::vector<Note>& notes, const std::vector<Comparison>
       has_infinite = has_infinite || std::isinf(task.one.value_or(0)) || std::isinf(task.other.value_or(0));
       (task.paired ? has_pairs : has_groups) = true;
       if (task.paired) max_seeds = std::max(max_seeds, task.seeds);
-      if (task.p && (most == nullptr || least_p(task) < least_p(*most))) most = &task;
+      if (task.p && (most == nullptr || assignments(task) > assignments(*most))) most = &task;
       has_interval = has_interval || task.interval;
       lacks_interval = lacks_interval || !task.interval;
     }
@@ -149,14 +159,16 @@ void append_method_notes(std::vector<Note>& notes, const std::vector<Comparison>
     add_note(notes, NoteKind::kReading, "A test needs two seeds or more{}{}.",
              has_groups ? " on both sides" : "", has_infinite ? ", and scores that are all finite" : "");
   }
+  const Aggregate aggregate = comparisons.front().aggregate;
   if (tests > 0) {
     if (most != nullptr && (!most->paired || most->seeds <= kMaxExactPairs)) {
+      const double least = least_p(*most, aggregate);
       add_note(notes, NoteKind::kReading, "With {} seeds p is {:.2g} at least, whatever the difference{}.",
                most->paired ? fmt::format("{}", most->seeds)
                             : fmt::format("{} and {}", most->seeds, most->other_seeds),
-               least_p(*most),
+               least,
                tests > 1 ? fmt::format(", and the least adjusted p is {:.2g}",
-                                       std::min(1.0, static_cast<double>(tests) * least_p(*most)))
+                                       std::min(1.0, static_cast<double>(tests) * least))
                          : "");
     }
     add_note(
@@ -166,7 +178,7 @@ void append_method_notes(std::vector<Note>& notes, const std::vector<Comparison>
         "probability.",
         has_groups ? "seeds" : "pairs");
   }
-  const bool is_mean = comparisons.front().aggregate == Aggregate::kMean;
+  const bool is_mean = aggregate == Aggregate::kMean;
   if (has_interval && has_pairs && is_mean) {
     add_note(notes, NoteKind::kReading,
              "The interval is too narrow for few seeds: where differences are normal it covers their mean in "

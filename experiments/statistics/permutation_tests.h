@@ -17,7 +17,8 @@ inline constexpr std::size_t kRandomAssignments = 100'000;
 // Returns the two-sided p-value of paired differences under the hypothesis that each is as likely to have the
 // other sign (Fisher's permutation test). Its statistic is `aggregate` of the differences. The p-value is the
 // share of the 2^n assignments of signs whose statistic is as far from zero as the observed one. It cannot
-// fall below 2 / 2^n. Equal differences always give the same p. There must be one difference or more.
+// fall below 2 / 2^n, and not to it where the aggregate leaves some differences out. Equal differences always
+// give the same p. There must be one difference or more.
 double sign_flip_p(const std::vector<double>& differences, Aggregate aggregate);
 
 // Returns the two-sided p-value of two groups of independent values under the hypothesis that both have one

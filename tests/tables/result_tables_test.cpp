@@ -154,6 +154,24 @@ TEST(ComparisonTable, NamesNoLowerPThanRandomSplitsGive) {
                   {"With 15 and 15 seeds p is 1e-05 at least", "that its column finished with every seed"});
 }
 
+// A median of six stays where it is when the sign of one of the two lowest differences flips.
+TEST(ComparisonTable, NamesTheLeastPOfTheAggregate) {
+  const ScratchFolder scratch;
+  for (std::int64_t seed = 0; seed < 6; ++seed) {
+    const double score = 0.6 + 0.05 * static_cast<double>(seed);
+    store_run(scratch.path(), made_up_config("even_pairs", "rope", seed), RunState::kFinished, score);
+    store_run(scratch.path(), made_up_config("even_pairs", "none", seed), RunState::kFinished, 0.5);
+  }
+  const ResultTable results = make_table(open_runs(scratch.path()));
+  const auto expect_least = [&](Aggregate aggregate, double p, const std::string& note) {
+    const Comparison comparison = compare(results, "rope", "none", aggregate);
+    EXPECT_DOUBLE_EQ(comparison.tasks.front().p.value(), p);
+    expect_contains(format_table(comparison_table(comparison, results), "md"), {note});
+  };
+  expect_least(Aggregate::kMean, 0.03125, "With 6 seeds p is 0.031 at least");
+  expect_least(Aggregate::kMedian, 0.125, "With 6 seeds p is 0.12 at least");
+}
+
 TEST(AgreementTable, IsGoldenForPeopleAndPrograms) {
   const ScratchFolder scratch;
   made_up_experiment(scratch.path());
