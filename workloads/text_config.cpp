@@ -88,4 +88,33 @@ void TextEvaluation::visit_fields(FieldVisitor& visit) {
   visit.boolean({"curve", "whether the loss at each position of the longest test length is stored"}, curve);
 }
 
+std::optional<ConfigProblem> TextEvaluation::idle_setting() const {
+  const TextEvaluation defaults;
+  const bool slides = protocol == TextProtocol::kSliding;
+  if (slides && windows == WindowChoice::kPacked) {
+    return ConfigProblem{{"evaluation.windows", "evaluation.protocol"},
+                         "windows of protocol sliding end every evaluation.stride tokens, and packed ones do "
+                         "not; leave evaluation.windows out, or take protocol last or full"};
+  }
+  if (last != defaults.last && protocol != TextProtocol::kLast) {
+    return ConfigProblem{{"evaluation.last", "evaluation.protocol"},
+                         fmt::format("got last: {} beside protocol {}, which counts other predictions; leave "
+                                     "last out, or set the protocol to last",
+                                     last, slides ? "sliding" : "full")};
+  }
+  if (stride != defaults.stride && !slides) {
+    return ConfigProblem{{"evaluation.stride", "evaluation.protocol"},
+                         fmt::format("got stride: {} beside protocol {}, whose windows have none; leave "
+                                     "stride out, or set the protocol to sliding",
+                                     stride, protocol == TextProtocol::kLast ? "last" : "full")};
+  }
+  if (longest != defaults.longest && windows == WindowChoice::kPacked) {
+    return ConfigProblem{{"evaluation.longest", "evaluation.windows"},
+                         fmt::format("got longest: {} beside packed windows, which end where their length "
+                                     "does; leave longest out, or set windows to aligned",
+                                     longest)};
+  }
+  return std::nullopt;
+}
+
 }  // namespace che

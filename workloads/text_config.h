@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -45,6 +46,8 @@ struct TextEvaluation {
   bool curve = false;        // Whether the loss at each position of the longest length is stored.
 
   void visit_fields(FieldVisitor& visit);
+  // Returns that of a setting which the protocol or the choice of windows does not read.
+  std::optional<ConfigProblem> idle_setting() const;
 };
 
 }  // namespace che

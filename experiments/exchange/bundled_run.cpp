@@ -39,7 +39,7 @@ bool is_from_zero(double value) { return std::isfinite(value) && value >= 0; }
 void check_row(const RunConfig& config, const Task* task, const EvaluationRow& row) {
   if (!row.encoding_settings.empty()) {
     const RunConfig measured = with_evaluation_settings(config, row.encoding_settings);
-    if (evaluation_settings(measured) != row.encoding_settings || measured.encoding.idle_setting()) {
+    if (evaluation_settings(measured) != row.encoding_settings || measured.idle_setting()) {
       throw Error(fmt::format(
           "encoding_settings {} at length {}; allowed: settings off their defaults that have an effect",
           evaluation_settings_text(row.encoding_settings), row.length));

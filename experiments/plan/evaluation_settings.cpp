@@ -36,8 +36,9 @@ std::vector<EvaluatedPart> evaluated_parts(RunConfig& config, RunConfig& default
     parts.push_back({config.model.kind, "model", fields_of(config.model), fields_of(defaults.model)});
   }
   if (config.has_text()) {
-    // Windows depend on it, so that rows have it as a number.
-    config.evaluation.text.longest = longest_window(config.evaluation);
+    // Aligned windows depend on it, so that rows have it as a number.
+    TextEvaluation& text = config.evaluation.text;
+    text.longest = text.windows == WindowChoice::kAligned ? longest_window(config.evaluation) : 0;
     parts.push_back({config.text.name, "evaluation", fields_of(config.evaluation.text),
                      fields_of(defaults.evaluation.text)});
   }
@@ -107,15 +108,9 @@ RunConfig with_evaluation_settings(const RunConfig& config, const OptionValues& 
 RunConfig with_changed_settings(const RunConfig& config, const OptionValues& settings) {
   OptionValues all = settings;
   all.merge(evaluation_settings(config));
-  if (const auto protocol = settings.find("protocol"); protocol != settings.end()) {
-    const bool slides = protocol->second == "sliding";
-    for (const char* idle : {slides ? "windows" : "stride", protocol->second == "last" ? "" : "last"}) {
-      if (!settings.contains(idle)) all.erase(idle);
-    }
-  }
   while (true) {
     RunConfig changed = with_evaluation_settings(config, all);
-    const auto idle = changed.encoding.idle_setting();
+    const auto idle = changed.idle_setting();
     if (!idle) return changed;
     const std::string name = idle->paths.front().substr(idle->paths.front().find('.') + 1);
     if (settings.contains(name) || all.erase(name) == 0) return changed;

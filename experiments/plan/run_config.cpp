@@ -276,6 +276,11 @@ std::string foreign_name_problem(std::string_view name) {
       name, is_model ? "a model" : "an encoding");
 }
 
+std::optional<ConfigProblem> RunConfig::idle_setting() const {
+  const auto of_text = has_text() ? evaluation.text.idle_setting() : std::nullopt;
+  return of_text ? of_text : encoding.idle_setting();
+}
+
 std::optional<ConfigProblem> RunConfig::problem() const {
   if (is_foreign()) {
     if (const std::string problem = foreign_name_problem(foreign_name()); !problem.empty()) {
@@ -331,12 +336,6 @@ std::optional<ConfigProblem> RunConfig::problem() const {
   if (has_text() && encoding.attention_scale != AttentionScale::kSqrtD && training.last_length < 2) {
     return ConfigProblem{{"encoding.attention_scale", "training.last_length"},
                          "windows of training have 1 token, whose logarithm is 0; allowed: 2 tokens or more"};
-  }
-  if (has_text() && evaluation.text.protocol == TextProtocol::kSliding &&
-      evaluation.text.windows == WindowChoice::kPacked) {
-    return ConfigProblem{{"evaluation.windows", "evaluation.protocol"},
-                         "windows of protocol sliding end every evaluation.stride tokens, and packed ones do "
-                         "not; leave evaluation.windows out, or take protocol last or full"};
   }
   if (encoding.window.is_cut() && encoding.window.heads > model.shape().heads) {
     return ConfigProblem{{"encoding.window_heads", "model.heads"},

@@ -95,6 +95,8 @@ struct RunConfig {
   // Values that do not fit together: heads that do not divide the width, reversed lengths, an encoding that
   // cannot serve the lengths asked for. Nothing when all fit.
   std::optional<ConfigProblem> problem() const;
+  // A setting without effect, which a run of an earlier version may have.
+  std::optional<ConfigProblem> idle_setting() const;
 
   // Throws Error where there is such a problem.
   void check() const;

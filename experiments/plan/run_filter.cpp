@@ -285,8 +285,7 @@ bool RunFilter::holds(Condition& condition, const AskedRun& run) {
   const auto [first, last] = condition.singles.equal_range(held);
   for (auto single = first; single != last; ++single) {
     Value& value = condition.values[single->second];
-    value.is_held = true;
-    value.made_sense |= key == "encoding";  // A model outside che.
+    value.is_held = value.made_sense = true;  // It may be a model outside che, or a corpus that is elsewhere.
   }
   if (first != last && !held.empty()) return true;
   // A map may leave a part of what the run has as it is, and a corpus has its name and that of its folder.

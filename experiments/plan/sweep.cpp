@@ -306,8 +306,8 @@ ExpandedRuns expand(SweepPlan& plan, WrittenFields& written) {
     if (wanted != Wanted::kYes) continue;
     if (expanded.missing_key.empty()) expanded.missing_key = missing_key(plan, run, settings);
     if (const auto problem = run.problem()) throw locate_problem(plan, i, *problem);
+    if (const auto problem = run.idle_setting()) throw locate_problem(plan, i, *problem);
     if (const auto problem = windows_problem(run)) throw locate_problem(plan, i, *problem);
-    if (const auto problem = run.encoding.idle_setting()) throw locate_problem(plan, i, *problem);
     if (const auto problem = idle_rate(run.training)) throw locate_problem(plan, i, *problem);
     if (const auto problem = idle_graphs(plan, i, run.execution)) throw locate_problem(plan, i, *problem);
     const std::string id = run_id(run);

@@ -246,7 +246,7 @@ PendingWork prepare_evaluation(const fs::path& experiment, const EvaluationReque
         continue;
       }
       asked.check();
-      if (const auto idle = asked.encoding.idle_setting(); idle && request.evaluation_settings) {
+      if (const auto idle = asked.idle_setting(); idle && request.evaluation_settings) {
         throw Error(fmt::format("--set: {}", idle->message()));
       }
     } catch (const Error& error) {

@@ -32,8 +32,9 @@ RunConfig EvaluationRequest::applied_to(RunConfig config) const {
                               config.has_text() ? "a text" : "tasks", longest));
     }
     // Windows end where those of the run's own lengths end, unless a longer one is asked for.
-    if (config.has_text() && config.evaluation.text.longest == 0) {
-      config.evaluation.text.longest = std::max(longest_window(config.evaluation), lengths->last);
+    TextEvaluation& text = config.evaluation.text;
+    if (config.has_text() && text.longest == 0 && text.windows == WindowChoice::kAligned) {
+      text.longest = std::max(longest_window(config.evaluation), lengths->last);
     }
     config.evaluation.listed_lengths.clear();
     config.evaluation.first_length = lengths->first;

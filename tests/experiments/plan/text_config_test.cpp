@@ -131,7 +131,9 @@ TEST(TextConfig, TwoCorporaOfOneNameAreRefused) {
   expect_contains(error_of(sweep(one, other)),
                   {"x.yaml: text: two corpora are called mine", one + " and " + other, "--name"});
   EXPECT_EQ(read(sweep(one, other), {}, {"text.hash=" + read_corpus_card(one).hash()}).runs.size(), 1U);
-  EXPECT_EQ(read(sweep(one, make("third", "another", 'b'))).runs.size(), 2U);
+  const std::string two = sweep(one, make("third", "another", 'b'));
+  EXPECT_EQ(read(two).runs.size(), 2U);
+  EXPECT_EQ(read(two, {}, {"text=another"}).runs.size(), 1U) << "a name that no corpus of che has";
 }
 
 TEST(TextConfig, WindowsAreSettingsOfEvaluation) {
@@ -153,6 +155,8 @@ TEST(TextConfig, WindowsAreSettingsOfEvaluation) {
       text_run("  text: austen\n  evaluation: {lengths: [64], windows: packed, last: 8}\n");
   EXPECT_EQ(evaluation_settings(with_changed_settings(packed, {{"protocol", "sliding"}})),
             (OptionValues{{"longest", "64"}, {"protocol", "sliding"}}));
+  EXPECT_EQ(evaluation_settings(packed), (OptionValues{{"last", "8"}, {"windows", "packed"}}))
+      << "packed windows do not depend on the longest";
 }
 
 }  // namespace
