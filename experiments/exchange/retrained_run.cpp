@@ -150,6 +150,28 @@ bool steps_agree(const BundledRun& published, const StepRows& again, const Agree
   });
 }
 
+// "; 7 of 8 rows of training metrics differ, most at step 5 (loss 0.0001 in the bundle, 0.6931 again)"; empty
+// where none does or where rows end at other steps.
+std::string differing_metrics_text(const std::vector<MetricsRow>& published,
+                                   const std::vector<MetricsRow>& again) {
+  if (!std::ranges::equal(published, again, {}, &MetricsRow::step, &MetricsRow::step)) return "";
+  std::size_t count = 0;
+  std::size_t farthest = 0;
+  double largest = -1;
+  for (std::size_t i = 0; i < published.size(); ++i) {
+    if (is_same(published[i], again[i])) continue;
+    ++count;
+    const double apart = distance(published[i].loss, again[i].loss);
+    if (apart <= largest) continue;
+    largest = apart;
+    farthest = i;
+  }
+  if (count == 0) return "";
+  return fmt::format("; {} of {} differ, most at step {} (loss {:.4f} in the bundle, {:.4f} again)", count,
+                     counted(published.size(), "row") + " of training metrics", published[farthest].step,
+                     published[farthest].loss, again[farthest].loss);
+}
+
 }  // namespace
 
 std::string agreement_name(Agreement agreement) {
@@ -251,6 +273,7 @@ RetrainingResult compare_with_published(BundledRun published, const std::vector<
     compare("training accuracy", final_training_accuracy(published.metrics),
             final_training_accuracy(metrics_again));
     compare("training loss", final_training_loss(published.metrics), final_training_loss(metrics_again));
+    text += differing_metrics_text(published.metrics, metrics_again);
   }
   if (has_metrics && has_text) {
     const std::optional<double> validation = final_validation_loss(published.metrics);

@@ -34,6 +34,13 @@ std::string kept_name(const SampleHeader& header) {
   return fmt::format("{}{}{}", kKeptStart, sha256(samples).substr(0, kKeptDigits), kKeptEnd);
 }
 
+void remove_kept(const std::filesystem::path& folder) {
+  std::error_code error;
+  for (const std::filesystem::path& file : entries_of(folder, error)) {
+    if (is_kept_predictions(file.filename().string())) remove_file(file);
+  }
+}
+
 void keep(const std::filesystem::path& folder, const ScoredPredictions& scored, const WarningSink& warn) {
   const std::filesystem::path file = folder / kept_name(scored.header);
   if (scored.packed.size() <= ArchiveLimits().file_bytes) {
@@ -54,25 +61,32 @@ struct ReplacedRows {
   double accuracy_now = 0;
 };
 
-// Adds the rows of `scored` to `stored`, and warns of a second result of a model: it may be meant as a
-// repetition.
-void store_rows(std::vector<EvaluationRow>& stored, const ScoredPredictions& scored,
+// Adds the rows of `scored` to `stored`. Where one differs from that which it replaces, the others are of
+// earlier predictions, too, and go. Returns whether they did, and warns: a repetition may be meant.
+bool store_rows(std::vector<EvaluationRow>& stored, const ScoredPredictions& scored,
                 const WarningSink& warn) {
   ReplacedRows replaced;
+  std::vector<EvaluationRow> rows;
   for (const EvaluationRow& row : scored.rows) {
+    store_row(rows, row);
     const std::optional<EvaluationRow> before = store_row(stored, row);
     if (!before || before->accuracy == row.accuracy) continue;
     ++replaced.count;
     replaced.accuracy_before += before->accuracy;
     replaced.accuracy_now += row.accuracy;
   }
-  if (replaced.count == 0) return;
+  if (replaced.count == 0) return false;
+  const std::size_t removed = stored.size() - rows.size();
+  stored = std::move(rows);
   const double percent = 100 / static_cast<double>(replaced.count);
   warn(fmt::format(
-      "{} of {}, model_seed {}: replaced the stored accuracy at {} (mean {:.1f} %, now {:.1f} %); a "
+      "{} of {}, model_seed {}: replaced the stored accuracy at {} (mean {:.1f} %, now {:.1f} %){}; a "
       "repetition needs a model_seed of its own",
       scored.header.task, scored.model, scored.seed, counted(replaced.count, "test length"),
-      percent * replaced.accuracy_before, percent * replaced.accuracy_now));
+      percent * replaced.accuracy_before, percent * replaced.accuracy_now,
+      removed > 0 ? fmt::format(" and removed {} of these earlier predictions", counted(removed, "other row"))
+                  : ""));
+  return true;
 }
 
 // Whether a row's standard error, if it has one, is that of another row but for rounding.
@@ -130,27 +144,6 @@ std::vector<ScoredRows> score_again(const RunConfig& config, const std::map<std:
                     }).rows);
   }
   return again;
-}
-
-// All rows of the file that was scored last are there, all but those of the one before it, and so on.
-void check_order_of_scoring(std::vector<EvaluationRow> stored, std::vector<ScoredRows> files,
-                            const std::string& place) {
-  while (!stored.empty()) {
-    const auto last = std::ranges::find_if(files, [&](const ScoredRows& file) {
-      return std::ranges::all_of(stored, [&](const EvaluationRow& row) {
-        const EvaluationRow* const scored = find_scored(file, row);
-        return scored == nullptr || is_confirmed(row, *scored);
-      });
-    });
-    if (last == files.end()) {
-      throw Error(
-          fmt::format("{}/evaluation.csv: has rows of several kept predictions, of which none can have "
-                      "been scored last; score the files again with `che score`",
-                      place));
-    }
-    std::erase_if(stored, [&](const EvaluationRow& row) { return find_scored(*last, row) != nullptr; });
-    files.erase(last);
-  }
 }
 
 }  // namespace
@@ -218,7 +211,9 @@ RunFolder store_predictions(const std::filesystem::path& experiment, const Score
   if (before.run) folder.write_status(status);
   folder.store_config();
   std::vector<std::string> notes;
-  store_rows(stored.evaluation, scored, [&](const std::string& text) { notes.push_back(text); });
+  if (store_rows(stored.evaluation, scored, [&](const std::string& text) { notes.push_back(text); })) {
+    remove_kept(folder.path());
+  }
   folder.write_evaluation(stored.evaluation);
   for (const std::string& note : notes) warn(note);
   keep(folder.path(), scored, warn);
@@ -245,31 +240,22 @@ bool is_kept_predictions(std::string_view name) {
 std::size_t check_kept_predictions(const RunConfig& config, const std::vector<EvaluationRow>& rows,
                                    const std::map<std::string, std::string>& files,
                                    const std::string& place) {
-  std::vector<ScoredRows> again = score_again(config, files, place);
+  const std::vector<ScoredRows> again = score_again(config, files, place);
   std::size_t missing = 0;  // Large predictions are not kept; see keep().
-  std::vector<EvaluationRow> confirmed;
   for (const EvaluationRow& row : rows) {
-    const EvaluationRow* other = nullptr;
-    bool is_right = false;
+    bool is_missing = true;
     for (const ScoredRows& of_file : again) {
       const EvaluationRow* const scored = find_scored(of_file, row);
       if (scored == nullptr) continue;
-      other = scored;
-      is_right |= is_confirmed(row, *scored);
-    }
-    if (other == nullptr) {
-      ++missing;
-      continue;
-    }
-    if (!is_right) {
+      is_missing = false;
+      if (is_confirmed(row, *scored)) continue;
       throw Error(fmt::format(
           "{}/evaluation.csv: has the accuracy {} at length {}, and the kept predictions have {}; "
           "score the file again with `che score`",
-          place, accuracy_text(row), row.length, accuracy_text(*other)));
+          place, accuracy_text(row), row.length, accuracy_text(*scored)));
     }
-    confirmed.push_back(row);
+    missing += is_missing ? 1U : 0U;
   }
-  check_order_of_scoring(std::move(confirmed), std::move(again), place);
   return config.is_foreign() ? missing : 0;
 }
 

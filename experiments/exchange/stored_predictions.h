@@ -36,9 +36,8 @@ RunFolder store_predictions(const std::filesystem::path& experiment, const Score
 bool is_kept_predictions(std::string_view name);
 
 // Scores the kept predictions among a run's files (content by name) again. Throws Error (usage) that names
-// the file, or `place`, for predictions of another run, and for a row with another accuracy than the kept
-// predictions of its samples, or rows that no order of scoring these predictions leaves. Returns how many
-// rows of a model outside che have no kept predictions.
+// the file, or `place`, for predictions of another run, and for a row with another accuracy than kept
+// predictions of its samples. Returns how many rows of a model outside che have no kept predictions.
 std::size_t check_kept_predictions(const RunConfig& config, const std::vector<EvaluationRow>& rows,
                                    const std::map<std::string, std::string>& files, const std::string& place);
 

@@ -77,16 +77,20 @@ TEST_F(PredictionRuns, OfTheSameModelAndSeedReplaceRows) {
                    "and was of 64 samples at each of the lengths 41..44"});
   EXPECT_EQ(
       "reverse_string of my_lstm, model_seed 0: replaced the stored accuracy at 1 test length (mean 50.0 %, "
-      "now "
-      "25.0 %); a repetition needs a model_seed of its own",
+      "now 25.0 %) and removed 3 other rows of these earlier predictions; a repetition needs a model_seed of "
+      "its own",
       warnings[1]);
   store_predictions(scratch_.path(), longer, warn);
   EXPECT_EQ(2U, warnings.size()) << "nothing changed";
   const std::vector<EvaluationRow> rows = folder.evaluation();
-  ASSERT_EQ(5U, rows.size());
-  EXPECT_DOUBLE_EQ(0.5, rows[2].accuracy);
-  EXPECT_DOUBLE_EQ(0.25, rows[3].accuracy);
+  ASSERT_EQ(2U, rows.size()) << "those of earlier predictions are of another model";
+  EXPECT_DOUBLE_EQ(0.25, rows[0].accuracy);
   EXPECT_EQ(44, RunFolder::open(folder.path()).config().evaluation.first_length);
+  // The same predictions at a further length add a row.
+  longer.header.lengths = {44, 46};
+  longer.rows[1].length = 46;
+  store_predictions(scratch_.path(), longer, warn);
+  EXPECT_EQ(3U, folder.evaluation().size());
 }
 
 TEST_F(PredictionRuns, StandNextToEncodingsInOneTable) {

@@ -156,18 +156,6 @@ TEST_F(Predictions, ThatAreKeptAreScoredAgain) {
   expect_contains(message(other), {"has predictions of another run"});
 }
 
-// A file of which some lengths were scored again with another file confirms the others.
-TEST_F(Predictions, ThatWereReplacedInPartConfirmTheRest) {
-  const std::filesystem::path results = path().parent_path() / "results";
-  const ScoredPredictions all = score();
-  ScoredPredictions some = all;
-  some.rows.pop_back();
-  some.rows[0].accuracy = 0.5;
-  store_predictions(results, all);
-  const RunFolder run = store_predictions(results, some, [](const std::string&) {});
-  EXPECT_EQ(0U, check_kept_predictions(run.config(), all.rows, files_of(run), "run"));
-}
-
 // As a full disk leaves them, or a kill.
 TEST_F(Predictions, ThatAreStoredInPartAreNoResult) {
   const std::filesystem::path results = path().parent_path() / "results";
@@ -183,25 +171,23 @@ TEST_F(Predictions, ThatAreStoredInPartAreNoResult) {
   expect_contains(run.status().error, {"score the predictions again"});
 }
 
-// Two files have rows of the same samples, and one of them was scored last.
-TEST_F(Predictions, OfSeveralFilesHaveAnOrder) {
+// Predictions of one model at the same samples are the same; others take the place of all that it has.
+TEST_F(Predictions, ThatDifferFromEarlierOnesReplaceThemAll) {
   const std::filesystem::path results = path().parent_path() / "results";
   const ScoredPredictions right = score();
   store_predictions(results, right);
-  predict({.task = "parity_check", .lengths = {5, 9, 13}, .samples = 64, .seed = 2});
-  for (std::size_t line = 2; line < 2 + 3 * 64; line += 2) {
+  predict({.task = "parity_check", .lengths = {5, 13}, .samples = 64, .seed = 2});
+  for (std::size_t line = 2; line < 2 + 64; line += 2) {
     change(line, [](Json& sample) { sample["output"][0] = 1 - sample["output"][0].get<int>(); });
   }
   const ScoredPredictions wrong = score();
   const RunFolder run = store_predictions(results, wrong, [](const std::string&) {});
   const auto files = files_of(run);
-  const auto refusal_of = [&](const std::vector<EvaluationRow>& rows) {
-    return message_of([&] { check_kept_predictions(run.config(), rows, files, "run"); });
-  };
-  EXPECT_EQ("(no error)", refusal_of(wrong.rows));
-  EXPECT_EQ("(no error)", refusal_of({right.rows[0], right.rows[1], wrong.rows[2]}));
-  expect_contains(refusal_of({right.rows[0], wrong.rows[1], wrong.rows[2]}),
-                  {"rows of several kept predictions, of which none can have been scored last"});
+  EXPECT_EQ(1,
+            std::ranges::count_if(files, [](const auto& file) { return is_kept_predictions(file.first); }));
+  EXPECT_EQ(0U, check_kept_predictions(run.config(), run.evaluation(), files, "run"));
+  expect_contains(message_of([&] { check_kept_predictions(run.config(), right.rows, files, "run"); }),
+                  {"has the accuracy 1 at length 5", "have 0.5"});
 }
 
 TEST_F(Predictions, AreCountedSymbolBySymbol) {

@@ -270,6 +270,11 @@ TEST_F(RetrainedRun, SeesOtherLossesAndTrainingMetrics) {
   EXPECT_EQ(Agreement::kWithinTolerance, compare(0).agreement);
   expect_contains(compare().text,
                   {"the same numbers at 4 test lengths; training accuracy 0.9000 in the bundle"});
+  published_.metrics[0].loss = 0.0001;
+  EXPECT_EQ(Agreement::kWithinTolerance, compare().agreement);
+  expect_contains(compare().text,
+                  {"; 1 of 2 rows of training metrics differ, most at step 500 (loss 0.0001 in "
+                   "the bundle, 1.5000 again)"});
   again_.metrics[1].accuracy = 0.7;
   EXPECT_EQ(Agreement::kDifferent, compare().agreement);
   expect_contains(compare().text, {"training accuracy 0.9000 in the bundle, 0.7000 again, beyond 0.01"});
