@@ -233,7 +233,8 @@ DataTable run_data(const FigureSource& source) {
 }
 
 DataTable perplexity_data(const FigureSource& source) {
-  DataTable data = empty_data({"aggregate", "length", "runs", "score", "low", "high", "trained_to"});
+  DataTable data =
+      empty_data({"aggregate", "length", "runs", "score", "low", "high", "trained_to", "longest_window"});
   const FigureColumns columns(source.table);
   for (const TableRow& row : source.table.rows) {
     for (const EncodingLabel* encoding : scored_columns(source.table, row)) {
@@ -251,7 +252,10 @@ DataTable perplexity_data(const FigureSource& source) {
       add_row(data, std::move(beginning),
               {std::string(aggregate_name(source.aggregate, row.metric)), config.evaluation.lengths().front(),
                count_value(scores.size()), cell.scores->value(source.aggregate), *low, *high,
-               config.training.last_length});
+               config.training.last_length,
+               config.evaluation.text.windows == WindowChoice::kAligned
+                   ? TableValue(longest_window(config.evaluation))
+                   : TableValue()});
     }
   }
   return data;

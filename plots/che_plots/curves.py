@@ -230,6 +230,8 @@ def perplexity(rows: list[Row], width: float) -> Sheet:
     axes = place.axes(task, "test length (tokens)", "perplexity")
     draw_perplexity(axes, members, styles, "length", "score", sorted(set(known(members, "length"))))
 
+  groups = [sorted(set(known(members, "longest_window"))) for members in by_task(rows).values()]
+  longest = max(groups, key=len)
   handles = [*legend_of(rows, styles, "length"), handle("training length", **SCORED)]
   caption = caption_of(
     rows,
@@ -237,6 +239,10 @@ def perplexity(rows: list[Row], width: float) -> Sheet:
     "Lines show the perplexity over the test length, both on logarithmic scales; lower is better. "
     f"Each is {of_runs(rows)}.",
     f"Infinite at some lengths, which have no point: {', '.join(sorted(infinite))}." if infinite else "",
+    f"Windows of up to {' and of up to '.join(f'{end:g}' for end in longest)} tokens end with other tokens, so that "
+    "only lengths of one such group can be compared."
+    if len(longest) > 1
+    else "",
   )
   return panel_sheet(draw, by_task(rows), width, 50.0, handles, caption)
 

@@ -120,7 +120,7 @@ def on_text(encoding: str, x: str, y: str, points: dict[float, float]) -> list[R
   """A line of a figure of texts, by x."""
   texts = {"level": "text", "task": "austen(trained=128, length=4096)", "encoding": encoding, "label": encoding}
   texts |= {"family": encoding, "positions": "contiguous", "dape": "no", "value": "", "rank": "1", "aggregate": "min"}
-  numbers = {"runs": "2", "trained_to": "128", "finished_runs": "4", "all_runs": "4"}
+  numbers = {"runs": "2", "trained_to": "128", "longest_window": "4096", "finished_runs": "4", "all_runs": "4"}
   return [
     Row(texts | numbers | {x: str(at), y: str(value), "low": str(0.9 * value), "high": str(1.2 * value)})
     for at, value in points.items()
@@ -141,6 +141,13 @@ def test_figures_of_texts_mark_the_training_length(width: float, most: float) ->
     assert axes.get_xscale() == axes.get_yscale() == "log"
     drawn = [numpy.asarray(line.get_xdata(), float)[0] for line in axes.lines]
     assert 128 in drawn and drawn.count(8.5) == 2
+
+
+def test_windows_of_other_tokens_are_named_in_the_caption() -> None:
+  rows = on_text("rope", "length", "score", {128: 5.0, 256: 6.0, 512: 7.0})
+  assert "other tokens" not in curves.perplexity(rows, 174).caption
+  rows[2] = Row(rows[2], longest_window="512")
+  assert "up to 512 and of up to 4096 tokens end with other tokens" in curves.perplexity(rows, 174).caption
 
 
 def test_infinite_perplexities_are_named_in_the_caption() -> None:
