@@ -14,7 +14,7 @@ import pandas
 
 def best_scores(lengths):
   """One row per task, one column per encoding: the score of the best run, as `che table` prints it."""
-  runs = lengths[lengths["in_score"] == "yes"].groupby(["task", "encoding", "run"])["accuracy"].mean()
+  runs = lengths.groupby(["task", "encoding", "run"])["accuracy"].mean()
   return runs.groupby(["task", "encoding"]).max().unstack()
 
 
@@ -32,6 +32,7 @@ def main():
   if not (arguments.folder / "lengths.csv").is_file():
     parser.error(f"{arguments.folder} has no lengths.csv; `che report {arguments.folder}` writes it")
   lengths = pandas.read_csv(arguments.folder / "lengths.csv")
+  lengths = lengths[lengths["in_score"] == "yes"]  # Others are further lengths, or of other samples.
   tasks = sorted(lengths["task"].unique())
   if arguments.task and arguments.task not in tasks:
     parser.error(f"--task {arguments.task}: no results; tasks: {', '.join(tasks)}")

@@ -10,6 +10,12 @@ std::string value_at(const SettingsByPath& settings, const std::string& path) {
   return setting == settings.end() ? "absent" : setting->second.value;
 }
 
+// Whether runs of other settings may lack it. Of `execution` only bf16 is left, which is a precision of its
+// own.
+bool may_be_absent(const FieldRecord& field) {
+  return field.structural || field.path == "execution.precision";
+}
+
 }  // namespace
 
 SettingsByPath settings_by_path(RunConfig config) {
@@ -26,11 +32,11 @@ SettingsByPath settings_by_path(RunConfig config) {
 Differences differences(const std::vector<RunConfig>& runs, const std::vector<RunConfig>& others) {
   Differences known;
   std::vector<SettingsByPath> others_settings;
-  std::set<std::string> known_parts;  // Key paths of structural settings, which a run may lack.
+  std::set<std::string> known_parts;  // Key paths of settings that a run may lack.
   for (const RunConfig& other : others) {
     for (const auto& [path, field] : others_settings.emplace_back(settings_by_path(other))) {
       known[path].insert(field.value);
-      if (field.structural) known_parts.insert(path);
+      if (may_be_absent(field)) known_parts.insert(path);
     }
   }
   for (const std::string& path : known_parts) {
@@ -42,7 +48,7 @@ Differences differences(const std::vector<RunConfig>& runs, const std::vector<Ru
     const auto is_new = [&](const std::string& path) {
       const auto values = known.find(path);
       if (values != known.end()) return !values->second.contains(value_at(settings, path));
-      return settings.at(path).structural;
+      return may_be_absent(settings.at(path));
     };
     const auto compare = [&](const std::string& path) {
       const std::string name = path.substr(0, path.find('.')) + ".name";

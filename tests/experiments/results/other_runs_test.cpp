@@ -100,6 +100,21 @@ TEST_F(OtherRuns, OfAnotherEncodingDifferInItsName) {
 }
 
 // A part of an encoding that one side lacks is a difference, whichever side that is.
+TEST_F(OtherRuns, OfAnotherPrecisionDifferInIt) {
+  const RunConfig config = made_up_config("even_pairs", "rope");
+  RunConfig bf16 = config;
+  bf16.execution.precision = Precision::kBf16;
+  store_run(scratch_.path(), bf16, RunState::kFinished, 0.5);
+  expect_contains(other_runs({config}, scratch_.path()).value(),
+                  {"it differs in execution.precision (bf16)"});
+  RunConfig tf32 = config;
+  tf32.execution.precision = Precision::kTf32;
+  EXPECT_EQ(other_runs({tf32}, scratch_.path()), other_runs({config}, scratch_.path()));
+  store_run(scratch_.path(), config, RunState::kFinished, 0.5);
+  bf16.seed = 1;
+  expect_contains(other_runs({bf16}, scratch_.path()).value(), {"execution.precision (absent)", "seed (0)"});
+}
+
 TEST_F(OtherRuns, MayHaveDapeOrLackIt) {
   const RunConfig plain = made_up_config("even_pairs", "kerple");
   const RunConfig with_dape = made_up_config("even_pairs", "dape_kerple");
