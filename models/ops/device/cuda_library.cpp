@@ -68,7 +68,8 @@ std::shared_ptr<Gpu> open_cuda_gpu(std::int64_t number, GpuPrecision precision) 
         "before the first backward pass on the CPU",
         ErrorKind::kRuntime);
   }
-  const CudaLibrary& library = open_cuda_library(cuda_kernels_file());
+  const std::filesystem::path file = cuda_kernels_file();
+  const CudaLibrary& library = open_cuda_library(file);
   const c10::DeviceIndex count = at::detail::getCUDAHooks().deviceCount();
   const auto gpu = std::make_shared<Gpu>(
       Gpu{.device = c10::Device(c10::kCUDA, static_cast<c10::DeviceIndex>(number)), .library = &library});
