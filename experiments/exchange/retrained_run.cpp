@@ -184,19 +184,21 @@ RetrainingResult compare_with_published(BundledRun published, const std::vector<
                                         double tolerance) {
   published.evaluation = present_rows(published.evaluation, published.config);
   const RunConfig& config = published.config;
-  const bool lacks_end = !published.metrics.empty() &&
-                         published.metrics.back().step == config.training.steps &&
-                         !has_final_steps(published.metrics, config.log.every_steps);
-  if (lacks_end) published.metrics.clear();
   const bool has_same_ends =
       std::ranges::equal(published.metrics, metrics_again, {}, &MetricsRow::step, &MetricsRow::step);
-  const bool has_metrics = !published.metrics.empty() && !metrics_again.empty();
+  bool has_metrics = !published.metrics.empty() && !metrics_again.empty();
   // Tables read the end of training, of which coarser rows say less.
   const bool has_coarse_end =
       has_metrics && begin_of_final_steps(published.metrics) < begin_of_final_steps(metrics_again);
   if (!has_same_ends) metrics_again = with_ends_of(published.metrics, metrics_again);
   std::string notes = drop_unpaired(published, metrics_again);
-  if (has_coarse_end) {
+  // A first row may be all that is left of several, unless its numbers are the means of all steps up to it.
+  const bool lacks_end = has_metrics && published.metrics.back().step == config.training.steps &&
+                         !has_final_steps(published.metrics, config.log.every_steps) &&
+                         !std::ranges::equal(published.metrics, metrics_again, is_same);
+  if (lacks_end) published.metrics.clear();
+  has_metrics &= !lacks_end;
+  if (has_coarse_end && has_metrics) {
     notes += fmt::format(
         "; rows of training are coarser in the bundle, so that tables take the steps from {} on for the end "
         "of training",
