@@ -91,21 +91,19 @@ bool is_by_length(const Comparison& comparison) {
                              [](const ComparedTask& task) { return task.length.has_value(); });
 }
 
-// Assignments of signs, or splits into groups, that the test of the task has.
-double assignments(const ComparedTask& task) {
-  return task.paired ? std::ldexp(1.0, static_cast<int>(task.seeds))
-                     : relabellings(task.seeds, task.other_seeds);
+// What p cannot fall below with so many seeds.
+double least_p(const ComparedTask& task) {
+  if (task.paired) return std::ldexp(2.0, -static_cast<int>(task.seeds));
+  const double exact = (task.seeds == task.other_seeds ? 2 : 1) / relabellings(task.seeds, task.other_seeds);
+  return std::max(exact, 1.0 / static_cast<double>(kRandomAssignments + 1));
 }
 
-// The least p that so many seeds can have: that of differences of one sign, or of groups that are apart.
+// The same for the aggregate of pairs, which may leave some differences out: p where all have one sign.
 double least_p(const ComparedTask& task, Aggregate aggregate) {
-  std::vector<double> values;
-  const std::size_t count = task.paired ? task.seeds : task.seeds + task.other_seeds;
-  const double exponent = std::min(1.0, 900.0 / static_cast<double>(count));
-  for (std::size_t i = 0; i < count; ++i) values.push_back(std::exp2(exponent * static_cast<double>(i)));
-  if (task.paired) return sign_flip_p(values, aggregate);
-  const auto first = values.end() - static_cast<std::ptrdiff_t>(task.seeds);
-  return relabelling_p({first, values.end()}, {values.begin(), first}, aggregate);
+  if (!task.paired) return least_p(task);
+  std::vector<double> differences;
+  for (std::size_t i = 0; i < task.seeds; ++i) differences.push_back(std::exp2(static_cast<double>(i)));
+  return sign_flip_p(differences, aggregate);
 }
 
 void append_method_notes(std::vector<Note>& notes, const std::vector<Comparison>& comparisons,
@@ -118,7 +116,7 @@ void append_method_notes(std::vector<Note>& notes, const std::vector<Comparison>
   bool has_infinite = false;
   bool has_pairs = false;
   bool has_groups = false;
-  const ComparedTask* most = nullptr;  // This one has the most assignments.
+  const ComparedTask* most = nullptr;  // This one has the least possible p.
   for (const Comparison& comparison : comparisons) {
     const TaskLabel* before = nullptr;  // Rows of one task have the same runs.
     for (const ComparedTask& task : comparison.tasks) {
@@ -128,7 +126,7 @@ void append_method_notes(std::vector<Note>& notes, const std::vector<Comparison>
       has_infinite = has_infinite || std::isinf(task.one.value_or(0)) || std::isinf(task.other.value_or(0));
       (task.paired ? has_pairs : has_groups) = true;
       if (task.paired) max_seeds = std::max(max_seeds, task.seeds);
-      if (task.p && (most == nullptr || assignments(task) > assignments(*most))) most = &task;
+      if (task.p && (most == nullptr || least_p(task) < least_p(*most))) most = &task;
       has_interval = has_interval || task.interval;
       lacks_interval = lacks_interval || !task.interval;
     }

@@ -244,6 +244,7 @@ PrintedTable printed_lengths(const ResultTable& table) {
                                    {.title = "learning rate"},
                                    {.title = "length"},
                                    {.title = "samples"},
+                                   {.title = "evaluation seed"},
                                    {.title = "in score", .number = false},
                                    {.title = "loss"},
                                    {.title = "accuracy"}},
@@ -259,6 +260,7 @@ PrintedTable printed_lengths(const ResultTable& table) {
                    {.text = run.config.is_foreign() ? kNoNumber : real_text(run.config.learning_rate)},
                    {.text = fmt::format("{}", measured.length)},
                    {.text = fmt::format("{}", measured.samples)},
+                   {.text = fmt::format("{}", measured.seed)},
                    {.text = is_in_score(run, measured) ? "yes" : "no"},
                    {.text = run.config.is_foreign() ? kNoNumber : fmt::format("{:.4f}", measured.loss)},
                    {.text = Metric().format(measured.accuracy)}};

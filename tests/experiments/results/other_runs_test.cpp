@@ -99,7 +99,6 @@ TEST_F(OtherRuns, OfAnotherEncodingDifferInItsName) {
             other_runs({made_up_config("even_pairs", "none")}, scratch_.path()));
 }
 
-// A part of an encoding that one side lacks is a difference, whichever side that is.
 TEST_F(OtherRuns, OfAnotherPrecisionDifferInIt) {
   const RunConfig config = made_up_config("even_pairs", "rope");
   RunConfig bf16 = config;
@@ -115,6 +114,7 @@ TEST_F(OtherRuns, OfAnotherPrecisionDifferInIt) {
   expect_contains(other_runs({bf16}, scratch_.path()).value(), {"execution.precision (absent)", "seed (0)"});
 }
 
+// A part of an encoding that one side lacks is a difference, whichever side that is.
 TEST_F(OtherRuns, MayHaveDapeOrLackIt) {
   const RunConfig plain = made_up_config("even_pairs", "kerple");
   const RunConfig with_dape = made_up_config("even_pairs", "dape_kerple");
