@@ -150,26 +150,26 @@ bool steps_agree(const BundledRun& published, const StepRows& again, const Agree
   });
 }
 
-// "; 7 of 8 rows of training metrics differ, most at step 5 (loss 0.0001 in the bundle, 0.6931 again)"; empty
-// where none does or where rows end at other steps.
+// "; 7 of 8 rows of training metrics differ, in loss or accuracy by at most 0.69 (step 5)"; empty where none
+// does or where rows end at other steps.
 std::string differing_metrics_text(const std::vector<MetricsRow>& published,
                                    const std::vector<MetricsRow>& again) {
   if (!std::ranges::equal(published, again, {}, &MetricsRow::step, &MetricsRow::step)) return "";
   std::size_t count = 0;
-  std::size_t farthest = 0;
+  std::int64_t farthest = 0;
   double largest = -1;
   for (std::size_t i = 0; i < published.size(); ++i) {
     if (is_same(published[i], again[i])) continue;
     ++count;
-    const double apart = distance(published[i].loss, again[i].loss);
+    const double apart = std::max(distance(published[i].loss, again[i].loss),
+                                  distance(published[i].accuracy, again[i].accuracy));
     if (apart <= largest) continue;
     largest = apart;
-    farthest = i;
+    farthest = published[i].step;
   }
   if (count == 0) return "";
-  return fmt::format("; {} of {} differ, most at step {} (loss {:.4f} in the bundle, {:.4f} again)", count,
-                     counted(published.size(), "row") + " of training metrics", published[farthest].step,
-                     published[farthest].loss, again[farthest].loss);
+  return fmt::format("; {} of {} of training metrics differ, in loss or accuracy by at most {:.2g} (step {})",
+                     count, counted(published.size(), "row"), largest, farthest);
 }
 
 }  // namespace

@@ -54,6 +54,17 @@ void keep(const std::filesystem::path& folder, const ScoredPredictions& scored, 
       scored.file.string(), scored.packed.size(), ArchiveLimits().file_bytes));
 }
 
+// Whether a row's standard error, if it has one, is that of another row but for rounding.
+bool is_error_of(const EvaluationRow& row, const EvaluationRow& other) {
+  constexpr double kRounding = 1e-9;
+  return !row.accuracy_se ||
+         (other.accuracy_se && std::abs(*row.accuracy_se - *other.accuracy_se) <= kRounding);
+}
+
+bool is_confirmed(const EvaluationRow& stored, const EvaluationRow& scored) {
+  return scored.accuracy == stored.accuracy && is_error_of(stored, scored);
+}
+
 // Rows of other accuracies than those that took their place.
 struct ReplacedRows {
   std::size_t count = 0;
@@ -70,7 +81,7 @@ bool store_rows(std::vector<EvaluationRow>& stored, const ScoredPredictions& sco
   for (const EvaluationRow& row : scored.rows) {
     store_row(rows, row);
     const std::optional<EvaluationRow> before = store_row(stored, row);
-    if (!before || before->accuracy == row.accuracy) continue;
+    if (!before || is_confirmed(*before, row)) continue;
     ++replaced.count;
     replaced.accuracy_before += before->accuracy;
     replaced.accuracy_now += row.accuracy;
@@ -87,13 +98,6 @@ bool store_rows(std::vector<EvaluationRow>& stored, const ScoredPredictions& sco
       removed > 0 ? fmt::format(" and removed {} of these earlier predictions", counted(removed, "other row"))
                   : ""));
   return true;
-}
-
-// Whether a row's standard error, if it has one, is that of another row but for rounding.
-bool is_error_of(const EvaluationRow& row, const EvaluationRow& other) {
-  constexpr double kRounding = 1e-9;
-  return !row.accuracy_se ||
-         (other.accuracy_se && std::abs(*row.accuracy_se - *other.accuracy_se) <= kRounding);
 }
 
 // Says so where predictions of other samples than before change the model's score.
@@ -123,10 +127,6 @@ const EvaluationRow* find_scored(const ScoredRows& rows, const EvaluationRow& st
     return row.length == stored.length && row.samples == stored.samples && row.seed == stored.seed;
   });
   return scored == rows.end() ? nullptr : &*scored;
-}
-
-bool is_confirmed(const EvaluationRow& stored, const EvaluationRow& scored) {
-  return scored.accuracy == stored.accuracy && is_error_of(stored, scored);
 }
 
 std::vector<ScoredRows> score_again(const RunConfig& config, const std::map<std::string, std::string>& files,
@@ -211,9 +211,9 @@ RunFolder store_predictions(const std::filesystem::path& experiment, const Score
   if (before.run) folder.write_status(status);
   folder.store_config();
   std::vector<std::string> notes;
-  if (store_rows(stored.evaluation, scored, [&](const std::string& text) { notes.push_back(text); })) {
-    remove_kept(folder.path());
-  }
+  const bool has_rows = !stored.evaluation.empty();
+  const auto take_note = [&](const std::string& text) { notes.push_back(text); };
+  if (store_rows(stored.evaluation, scored, take_note) || !has_rows) remove_kept(folder.path());
   folder.write_evaluation(stored.evaluation);
   for (const std::string& note : notes) warn(note);
   keep(folder.path(), scored, warn);

@@ -224,9 +224,10 @@ StoredRun RunFolder::read() const {
   take(kStatusFile, run.status, [this] { return status(); });
   take(kMetricsFile, run.metrics, [&] {
     std::vector<MetricsRow> rows = metrics();
+    // Version 0.1.0 could leave the last row out where it was shorter than the others.
     const std::int64_t steps = config_.training.steps;
     if (run.status.state != RunState::kFinished || config_.is_foreign() || rows.empty() ||
-        rows.back().step >= steps)
+        rows.back().step > steps - config_.log.every_steps)
       return rows;
     throw Error(fmt::format("{}: ends at step {} of a run that finished {}; {}",
                             (path_ / kMetricsFile).string(), rows.back().step, counted(steps, "step"),

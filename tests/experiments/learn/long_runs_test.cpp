@@ -186,7 +186,6 @@ TEST(LongerRun, PassesOverRunsThatItCannotGoOnFrom) {
   EXPECT_EQ("", assess(RunFolder::at(scratch.path(), config_of(40, {3}))).continues);
 }
 
-// The batch system starts an interrupted task again.
 // A copy of the other files of a run over an older copy of it.
 TEST(LostRows, OfTrainingAreSetAside) {
   const ScratchFolder scratch;
@@ -218,6 +217,7 @@ TEST(LostRows, OfAShorterRunLeaveNoTrainingAccuracy) {
   EXPECT_FALSE(trained_from("lost", true));
 }
 
+// The batch system starts an interrupted task again.
 TEST(Locks, AStopWhileOneIsWaitedForIsAnInterruption) {
   const ScratchFolder scratch;
   const RunFolder run = trained(scratch.path(), config_of(10));
