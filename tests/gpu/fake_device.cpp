@@ -30,7 +30,7 @@ constexpr auto kFake = c10::DeviceType::PrivateUse1;
 const c10::DispatchKeySet kFakeKeys(c10::DispatchKey::PrivateUse1);
 
 // The backward pass runs in a thread of its own.
-std::atomic<std::int64_t> operations, to_device, pageable, to_host, scalars, replays;
+std::atomic<std::int64_t> operations, to_device, pageable, to_host, scalars, replays, rounded;
 
 // Streams that do everything at once: events do nothing, because every operation ends before it returns.
 class Guard : public c10::impl::NoOpDeviceGuardImpl<kFake> {
@@ -271,12 +271,14 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, library) {
 
 // A GPU's products of bf16, which LibTorch has for no CPU.
 at::Tensor& multiply(const at::Tensor& a, const at::Tensor& b, at::ScalarType of_out, at::Tensor& out) {
+  ++rounded;
   return at::bmm_out(out, a.to(of_out), b.to(of_out));
 }
 
 at::Tensor& multiply_and_add(const at::Tensor& self, const at::Tensor& a, const at::Tensor& b,
                              at::ScalarType of_out, const at::Scalar& beta, const at::Scalar& alpha,
                              at::Tensor& out) {
+  ++rounded;
   return at::baddbmm_out(out, self, a.to(of_out), b.to(of_out), beta, alpha);
 }
 
@@ -302,7 +304,8 @@ DeviceCounts device_counts() {
           .pageable = pageable,
           .to_host = to_host,
           .scalars = scalars,
-          .replays = replays};
+          .replays = replays,
+          .rounded = rounded};
 }
 
 void reset_device_counts() {
@@ -312,6 +315,7 @@ void reset_device_counts() {
   to_host = 0;
   scalars = 0;
   replays = 0;
+  rounded = 0;
 }
 
 void count_replay() { ++replays; }

@@ -25,6 +25,7 @@ struct DeviceCounts {
   std::int64_t to_host = 0;     // and to it, for which the host waits.
   std::int64_t scalars = 0;     // Values read by the host (item()), for which it waits, too.
   std::int64_t replays = 0;     // Of graphs, whose operations do not count then.
+  std::int64_t rounded = 0;     // Products of bf16.
 };
 
 DeviceCounts device_counts();

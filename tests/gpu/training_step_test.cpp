@@ -59,9 +59,11 @@ TEST_P(EveryEncodingOnADevice, RoundsWhatTheCpuRounds) {
   device.operands = Operands::kBf16;
   const DeviceTest test = check_encoding(encoding_, device, GpuPrecision::kFp32);
   EXPECT_EQ("training step, " + label_ + ", bf16", test.name);
+  reset_device_counts();
   const auto check = std::get<SelftestCheck>(test.run());
   EXPECT_EQ("", check.problem);
   EXPECT_LE(check.error, 1e-2);
+  EXPECT_GT(device_counts().rounded, 0);
 }
 
 // Operations of LibTorch that a step of two layers starts, beside the kernels: of an encoding, of DAPE around
