@@ -50,6 +50,15 @@ def train(model, batches):
     optimizer.step()
 
 
+def lengths_of(text):
+  """The range of `first:last:step`."""
+  try:
+    first, last, step = map(int, text.split(":"))
+    return range(first, last + 1, step)
+  except ValueError:
+    raise argparse.ArgumentTypeError(f"got {text!r}; allowed: first:last:step, such as 41:500:9") from None
+
+
 def accuracy(model, batch):
   """Fraction of output symbols that count and are predicted correctly."""
   return ((model.predict(batch).numpy() == batch.output) * batch.mask).sum() / batch.mask.sum()
@@ -62,7 +71,9 @@ def main():
   parser.add_argument("--width", type=int, default=64, help="features of a token and of the LSTM (default 64)")
   parser.add_argument("--first-length", type=int, default=1, help="shortest training length (default 1)")
   parser.add_argument("--last-length", type=int, default=40, help="longest training length (default 40)")
-  parser.add_argument("--lengths", default="41:500:9", help="test lengths first:last:step (default 41:500:9)")
+  parser.add_argument(
+    "--lengths", type=lengths_of, default="41:500:9", help="test lengths first:last:step (default 41:500:9)"
+  )
   parser.add_argument("--samples", type=int, default=512, help="test samples per length (default 512)")
   parser.add_argument("--seed", type=int, default=0, help="of the initial parameters (default 0)")
   parser.add_argument("--out", default="my_lstm.jsonl", help="file of predictions (default my_lstm.jsonl)")
@@ -70,6 +81,7 @@ def main():
   options = parser.parse_args()
   torch.set_num_threads(1)  # Small models gain nothing from more.
 
+  test_sets = che_tasks.test_sets(options.task, options.lengths, options.samples)
   torch.manual_seed(options.seed)
   model = Lstm(che_tasks.load_task(options.task), options.width)
   batches = che_tasks.iter_batches(options.task, first_length=options.first_length, last_length=options.last_length)
@@ -78,8 +90,6 @@ def main():
   trained = [accuracy(model, che_tasks.evaluation_set(options.task, length)) for length in lengths]
   print(f"accuracy at lengths {lengths[0]} to {lengths[-1]}: {np.mean(trained):.4f}")
 
-  first, last, step = map(int, options.lengths.split(":"))
-  test_sets = che_tasks.test_sets(options.task, range(first, last + 1, step), options.samples)
   file = che_tasks.write_predictions(options.out, model.predict, test_sets, model="my_lstm", model_seed=options.seed)
   print(f"score: {che_tasks.score(file, options.results)[0].score:.4f}")
 

@@ -327,6 +327,13 @@ Comparison compare_columns(const ResultTable& table, const EncodingLabel& first,
       pairs += std::min(compared.seeds, compared.other_seeds);
     }
   }
+  if (comparison.tasks.empty() && !comparison.one_sided.empty()) {
+    throw Error(fmt::format("{} and {} have no task in common: {}", one, other,
+                            joined(comparison.one_sided, ", ", [&](const TaskLabel& task) {
+                              return fmt::format("{} has runs of {}", table.cell(task, first) ? one : other,
+                                                 task.text());
+                            })));
+  }
   if (pairs == 0) {
     const std::size_t unfinished = unfinished_runs(table, first) + unfinished_runs(table, second);
     throw Error(fmt::format(

@@ -70,7 +70,9 @@ def _checked_seed(seed: Any) -> int:
   return number
 
 
-def _each_once(name: str, values: Iterable[Any]) -> list[Any]:
+def _each_once(name: str, values: Any) -> list[Any]:
+  if isinstance(values, (str, int)):
+    raise ValueError(f"{name}: got {values!r}; allowed: a list, such as [{values!r}]")
   listed = list(values)
   if len(set(listed)) < len(listed):
     raise ValueError(f"{name}: got {listed}; allowed: each once")
@@ -186,7 +188,7 @@ def evaluate(
   model in `out`.
   """
   check_target(model, results)
-  seeds = _each_once("seeds", map(_checked_seed, seeds))
+  seeds = [_checked_seed(seed) for seed in _each_once("seeds", seeds)]
   chosen = find_suite(suite)
   sets = [chosen.test_sets(task) for task in _each_once("tasks", chosen.tasks if tasks is None else tasks)]
   runs = [(pathlib.Path(out) / f"{one.task.name}-seed{seed}.jsonl", one, seed) for seed in seeds for one in sets]

@@ -136,6 +136,13 @@ TEST_F(ComparisonTest, RefusesWhatItCannotCompare) {
   store_run(apart.path(), made_up_config("reverse_string", "none"), RunState::kWaiting);
   table = make_table(open_runs(apart.path()));
   expect_contains(message("rope", "none", Aggregate::kMean), {"1 run is not finished; `che run`"});
+  const ScratchFolder disjoint;
+  store(disjoint, "reverse_string", "rope", 0, 1e-3, 0.5);
+  store(disjoint, "even_pairs", "none", 0, 1e-3, 0.5);
+  table = make_table(open_runs(disjoint.path()));
+  EXPECT_EQ(message("rope", "none", Aggregate::kMean),
+            "rope and none have no task in common: none has runs of even_pairs, rope has runs of "
+            "reverse_string");
   const ScratchFolder longer;
   store(longer, "reverse_string", "rope", 0, 1e-3, 0.5);
   RunConfig config = made_up_config("reverse_string", "none");
