@@ -76,7 +76,8 @@ inline constexpr std::string_view kMetricsRemedy =
     "rerun `che run CONFIG` to continue without these rows, or delete the run's folder to train it again";
 inline constexpr std::string_view kEvaluationRemedy =
     "one checksum covers all its rows, so none of them is used; rerun `che run CONFIG` to evaluate this run "
-    "again, and `che evaluate` for what it had added";
+    "again, and `che evaluate` for what it had added; of a model outside che, `che score` its predictions "
+    "again";
 inline constexpr std::string_view kAtStepsRemedy =
     "rerun `che run CONFIG` to go on without these rows; with --retrain it trains the run again and measures "
     "them";
