@@ -91,14 +91,15 @@ bool is_by_length(const Comparison& comparison) {
                              [](const ComparedTask& task) { return task.length.has_value(); });
 }
 
-// What p cannot fall below with so many seeds.
+// Returns a bound that p cannot fall below with so many seeds.
 double least_p(const ComparedTask& task) {
   if (task.paired) return std::ldexp(2.0, -static_cast<int>(task.seeds));
   const double exact = (task.seeds == task.other_seeds ? 2 : 1) / relabellings(task.seeds, task.other_seeds);
   return std::max(exact, 1.0 / static_cast<double>(kRandomAssignments + 1));
 }
 
-// The same for the aggregate of pairs, which may leave some differences out: p where all have one sign.
+// Returns the least p that pairs can have with this aggregate, which may leave some differences out. It is
+// that of differences of one sign. Groups have the bound above.
 double least_p(const ComparedTask& task, Aggregate aggregate) {
   if (!task.paired) return least_p(task);
   std::vector<double> differences;

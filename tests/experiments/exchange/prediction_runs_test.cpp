@@ -86,7 +86,7 @@ TEST_F(PredictionRuns, OfTheSameModelAndSeedReplaceRows) {
   ASSERT_EQ(2U, rows.size()) << "those of earlier predictions are of another model";
   EXPECT_DOUBLE_EQ(0.25, rows[0].accuracy);
   EXPECT_EQ(44, RunFolder::open(folder.path()).config().evaluation.first_length);
-  // The same predictions at a further length add a row.
+  // Predictions that agree at the length they share add a row.
   longer.header.lengths = {44, 46};
   longer.rows[1].length = 46;
   store_predictions(scratch_.path(), longer, warn);

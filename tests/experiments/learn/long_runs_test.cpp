@@ -204,7 +204,8 @@ TEST(LostRows, OfTrainingAreSetAside) {
   EXPECT_EQ(evaluation, bytes(run, "evaluation.csv"));
 }
 
-// What a longer run adds is no tenth of its steps where the rows of the shorter one are lost.
+// Here the rows of a shorter run are lost, and those that the longer one adds cover less than a tenth of its
+// steps.
 TEST(LostRows, OfAShorterRunLeaveNoTrainingAccuracy) {
   const ScratchFolder scratch;
   const auto trained_from = [&](const std::string& folder, bool loses_rows) {

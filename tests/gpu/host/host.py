@@ -23,8 +23,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[3]
 TORCH_LIBRARIES = ["libtorch_cuda.so", "libc10_cuda.so", "libtorch_nvshmem.so"]
 
-# What a step without graphs starts with the paper's model, by encoding, precision and replicas: launches, and fills and
-# copies on the device.
+# These bound how many launches, and fills and copies on the device, a step without graphs starts with the paper's
+# model, by encoding, precision and replicas.
 BOUNDS = {
   ("alibi", "fp32", 1): 213, ("alibi", "fp32", 9): 239, ("alibi", "bf16", 1): 304,
   ("dape_kerple", "fp32", 1): 323, ("dape_kerple", "fp32", 9): 364, ("dape_kerple", "bf16", 1): 414,
