@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # The results that this repository keeps of an experiment, in results/committed/NAME.
-#   scripts/committed_results.sh restore NAME   unpacks the stored runs into results/NAME, where `che run` adds to them
+#   scripts/committed_results.sh restore NAME [FOLDER]   unpacks the stored runs into FOLDER, or into results/NAME, where
+#                                                        `che run` adds to them
 #   scripts/committed_results.sh write NAME     writes tables, figures and the archive of runs from results/NAME
 #   scripts/committed_results.sh draw NAME      draws the figures of the stored runs anew; `all` for NAME draws every picture there
 # The archive has everything of a run but its checkpoints: tables and figures can be made from it, and missing
@@ -9,13 +10,13 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 usage() {
-  sed -n '2,5s/^# *//p' "${BASH_SOURCE[0]}" >&2
+  sed -n '2,6s/^# *//p' "${BASH_SOURCE[0]}" >&2
   exit 2
 }
 
-(($# == 2)) || usage
+(($# == 2)) || [[ $# == 3 && $1 == restore ]] || usage
 name=$2
-folder=results/$name
+folder=${3:-results/$name}
 committed=results/committed/$name
 archive=$committed/runs.tar.xz
 
@@ -26,7 +27,7 @@ restore() {
     exit 2
   fi
   if [[ -e $folder/runs ]]; then
-    echo "committed_results: $folder/runs is there already; remove it first to get the committed runs" >&2
+    echo "committed_results: $folder/runs is there already; remove it, or name another folder after $name" >&2
     exit 2
   fi
   mkdir -p "$folder"
