@@ -133,7 +133,12 @@ std::string host_name() {
   return ::gethostname(name.data(), name.size() - 1) == 0 ? std::string(name.data()) : "unknown";
 }
 
-std::string processor_name() { return processor_entry("model name"); }
+std::string processor_name() {
+  const std::string family = processor_entry("cpu family");
+  const std::string name = processor_entry("model name");
+  return family.empty() ? name
+                        : fmt::format("{} (family {}, model {})", name, family, processor_entry("model"));
+}
 
 bool processor_has(std::string_view feature) {
   return fmt::format(" {} ", processor_entry("flags")).find(fmt::format(" {} ", feature)) !=

@@ -53,7 +53,8 @@ std::pair<Descriptor, Descriptor> open_pipe();
 // The name of this machine.
 std::string host_name();
 
-// The model of its processor, as the system calls it; empty where it does not say.
+// Its processor, as the system calls it: "AMD EPYC (family 25, model 1)", since processors of several kinds
+// have one name on hosted machines. Empty where the system does not say.
 std::string processor_name();
 
 // Whether the system lists a feature of its processor, by the system's name for it, such as "avx512_bf16".

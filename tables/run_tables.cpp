@@ -27,6 +27,11 @@ std::optional<double> training_accuracy(const TableRun& run) {
   return final_training_accuracy(run.metrics);
 }
 
+// Nothing where no time was measured, as after a lost status file.
+std::optional<double> known_seconds(double seconds) {
+  return seconds > 0 ? std::optional(seconds) : std::nullopt;
+}
+
 // A standard error in points.
 std::string error_text(double error) { return fmt::format("{:.2f}", 100 * error); }
 
@@ -64,6 +69,7 @@ PrintedTable printed_runs(const ResultTable& table, const RunTableOptions& optio
                  : std::string();
     };
     const double seconds = run.status.training_seconds + run.status.evaluation_seconds;
+    const auto rounded = [](double number) { return fmt::format("{:.0f}", number); };
     PrintedRow row{.group = std::string(level_name(table.row(run.task).level)), .cells = {}};
     row.cells = {{.text = run.task.text()},
                  {.text = run.encoding.text(), .link = link("")},
@@ -71,7 +77,7 @@ PrintedTable printed_runs(const ResultTable& table, const RunTableOptions& optio
                  {.text = fmt::format("{}", run.config.seed), .value = static_cast<double>(run.config.seed)},
                  {.text = fmt::format("{}", run.config.learning_rate), .value = run.config.learning_rate},
                  {.text = fmt::format("{}", run.status.step), .value = static_cast<double>(run.status.step)},
-                 {.text = fmt::format("{:.0f}", seconds), .value = seconds}};
+                 number_cell(known_seconds(seconds), rounded)};
     if (run.config.is_foreign())
       std::fill(row.cells.end() - 3, row.cells.end(), PrintedCell{.text = kNoNumber});
     row.cells.push_back(measured ? PrintedCell{.text = fmt::format("{:.4g}", run.metrics.back().loss),
@@ -127,8 +133,8 @@ DataTable run_data(const ResultTable& table) {
                   {"training_accuracy", table_value(training_accuracy(run))},
                   {"trained", outcome(&TrainingOutcome::trained)},
                   {"diverged", outcome(&TrainingOutcome::diverged)},
-                  {"training_seconds", run.status.training_seconds},
-                  {"evaluation_seconds", run.status.evaluation_seconds},
+                  {"training_seconds", table_value(known_seconds(run.status.training_seconds))},
+                  {"evaluation_seconds", table_value(known_seconds(run.status.evaluation_seconds))},
                   {"git_commit", run.status.git_commit},
                   {"device", run.status.device},
                   {"stated_training", run.status.stated_training},

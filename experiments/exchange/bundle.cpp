@@ -58,7 +58,9 @@ void add_run(BundleSummary& summary, Seeds& seeds, const BundledRun& run) {
   if (!status.host.empty() && !config.is_foreign()) {
     std::string hardware =
         fmt::format("{} on {}", status.processor.empty() ? status.device : status.processor, status.host);
-    if (!status.earlier.empty()) hardware += fmt::format(" (before: {})", status.earlier);
+    const std::string before = status.earlier.empty() ? "" : fmt::format(" (before: {})", status.earlier);
+    hardware += before;
+    summary.programs.insert(computed_by(status) + before);
     if (std::ranges::find(summary.hardware, hardware) == summary.hardware.end()) {
       summary.hardware.push_back(std::move(hardware));
     }
@@ -322,7 +324,7 @@ std::string describe(const BundleSummary& summary, const fs::path& file) {
     text += fmt::format("{:<11}  {}\n", key, value);
   };
   add("sha256", summary.digits);
-  add("made by", one_line(fmt::format("che {}, commit {}", summary.version, summary.git_commit)));
+  add("bundled by", one_line(fmt::format("che {}, commit {}", summary.version, summary.git_commit)));
   std::vector<std::string> tasks;
   for (const auto& [task, versions] : summary.task_versions) {
     tasks.push_back(fmt::format("{} (version {})", task, fmt::join(versions, " and ")));
@@ -337,8 +339,8 @@ std::string describe(const BundleSummary& summary, const fs::path& file) {
   add("seeds", fmt::format("{} finished in each cell, of {}",
                            least == most ? fmt::format("{}", least) : fmt::format("{} to {}", least, most),
                            counted(summary.seeds.size(), "cell")));
-  if (!summary.hardware.empty()) {
-    add("computed on", one_line(fmt::format("{}", fmt::join(summary.hardware, "; ")), kWholeText));
+  if (!summary.programs.empty()) {
+    add("computed by", one_line(fmt::format("{}", fmt::join(summary.programs, "; ")), kWholeText));
   }
   if (summary.rows_without_predictions > 0) {
     add("unchecked", fmt::format("{} of models outside che, whose predictions the bundle does not have",

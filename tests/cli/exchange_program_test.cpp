@@ -7,7 +7,9 @@
 #include <sstream>
 #include <string>
 
+#include "core/process.h"
 #include "core/text.h"
+#include "core/version.h"
 #include "experiments/store/run_files.h"
 #include "tests/cli/program_test.h"
 
@@ -198,8 +200,10 @@ TEST_F(ExchangeProgram, TrainsRunsOfABundleAgain) {
   const std::string bundle = (folder_ / "published.tar.zst").string();
   ASSERT_EQ(0, che({"bundle", published, "-o", bundle}).exit_code);
 
+  const std::string program = "che " + program_version() + ", commit ";
   expect_contains(output_of({"verify", bundle, "--retrain", "1", "-o", results(), "--device", "cpu"}),
-                  {"every byte", "drawn        with --seed ", "retraining   1 run of 2", "equal             ",
+                  {"bundled by   " + program, "computed by  " + program, ", on " + processor_name(),
+                   "every byte", "drawn        with --seed ", "retraining   1 run of 2", "equal             ",
                    "the same numbers at 3 test lengths and in 1 row of training metrics",
                    "1 run trained again: 1 equal, 0 within tolerance, 0 different"});
   expect_contains(output_of({"verify", bundle, "--retrain", "all", "-o", results()}),

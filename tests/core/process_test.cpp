@@ -66,6 +66,11 @@ TEST(Process, HasNoOtherDescriptors) {
   EXPECT_EQ(WEXITSTATUS(wait_for_process(started.process)), 1);
 }
 
+TEST(Process, HasAProcessorWhoseKindItsNameTells) {
+  EXPECT_TRUE(processor_name().empty() || processor_name().find(" (family ") != std::string::npos)
+      << processor_name();
+}
+
 TEST(Process, SaysWhyItCannotBeStarted) {
   const StartedProcess started = start_process({.words = {"/nonexistent/program"}});
   EXPECT_EQ(started.error, ENOENT);

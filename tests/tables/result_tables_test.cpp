@@ -16,6 +16,11 @@
 namespace che {
 namespace {
 
+std::size_t column(const Table& table, const std::string& name) {
+  const auto& columns = table.data.columns;
+  return static_cast<std::size_t>(std::ranges::find(columns, name) - columns.begin());
+}
+
 TEST(RunTable, IsGoldenForPeopleAndPrograms) {
   const ScratchFolder scratch;
   const Table table = run_table(made_up_experiment(scratch.path()));
@@ -23,9 +28,18 @@ TEST(RunTable, IsGoldenForPeopleAndPrograms) {
   expect_golden("tables/runs.csv", format_table(table, "csv"));
 }
 
-std::size_t column(const Table& table, const std::string& name) {
-  const auto& columns = table.data.columns;
-  return static_cast<std::size_t>(std::ranges::find(columns, name) - columns.begin());
+TEST(RunTable, ShowsNoTimeWhereNoneWasMeasured) {
+  const ScratchFolder scratch;
+  const RunFolder run =
+      store_run(scratch.path(), made_up_config("even_pairs", "rope"), RunState::kFinished, 0.5);
+  RunStatus status = run.status();
+  status.training_seconds = status.evaluation_seconds = 0;
+  run.write_status(status);
+  const Table table = run_table(make_table(open_runs(scratch.path())));
+  EXPECT_EQ(table.printed.rows.front().cells[6].text, kNoNumber);
+  const auto& row = table.data.rows.front();
+  EXPECT_EQ(row[column(table, "training_seconds")], TableValue());
+  EXPECT_EQ(row[column(table, "evaluation_seconds")], TableValue());
 }
 
 TEST(LengthTable, CsvIsGolden) {
