@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
+import fcntl
 import json
 import operator
 import os
 import pathlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import uuid
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Union
 
 import numpy as np
@@ -106,6 +109,26 @@ def check_file(file: File, model: str) -> None:
     raise ValueError(f"{path}: holds predictions of {other!r}, not of {model!r}; name another file or folder")
 
 
+@contextlib.contextmanager
+def sole_writer(folder: File) -> Iterator[None]:
+  """Keeps other processes from writing predictions to a folder before those of this one are scored.
+
+  Raises ValueError where another one does. Where the file system locks no folders nothing is kept.
+  """
+  os.makedirs(folder, exist_ok=True)
+  handle = os.open(folder, os.O_RDONLY)
+  try:
+    try:
+      fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+      raise ValueError(f"out: another process writes predictions to {os.fspath(folder)}; name another folder") from None
+    except OSError:
+      pass
+    yield
+  finally:
+    os.close(handle)
+
+
 def write_predictions(
   file: File,
   predict: Predict,
@@ -144,14 +167,15 @@ def write_predictions(
   line = json.dumps(header, default=lambda scalar: scalar.item())  # numpy has scalars.
   _core.check_predictions_header(line, os.fspath(path))
   path.parent.mkdir(parents=True, exist_ok=True)
-  part = path.with_name(path.name + ".part")
+  part = path.with_name(f"{path.name}.{uuid.uuid4().hex}.part")  # No other process writes to it.
   try:
-    with open(part, "w", encoding="utf-8") as out:
+    with open(part, "x", encoding="utf-8") as out:
       out.write(line + "\n")
       for batch in test_sets:
         predicted = _symbols(predict(batch), batch, len(test_sets.task.output_symbols))
         for index, output in enumerate(predicted.tolist()):
           out.write(json.dumps({"length": batch.length, "index": index, "output": output}) + "\n")
+    check_file(path, model)  # Another process may have written it meanwhile.
     os.replace(part, path)
   finally:
     part.unlink(missing_ok=True)
@@ -184,16 +208,17 @@ def evaluate(
   `predictor(task, seed)` trains or loads the model for the task, with that seed, and returns the function that predicts
   its samples: a batch -> symbol ids, shape (samples, output length). Predictions go to `out`/<task>-seed<seed>.jsonl.
   `tasks` chooses from the suite. Raises ValueError as `write_predictions` and `score` do; before it calls `predictor`,
-  for an unknown task or suite, a task or a seed that is named twice, a seed that is none, and predictions of another
-  model in `out`.
+  for an unknown task or suite, a task or a seed that is named twice, a seed that is none, and an `out` that has
+  predictions of another model or that another process writes to.
   """
   check_target(model, results)
   seeds = [_checked_seed(seed) for seed in _each_once("seeds", seeds)]
   chosen = find_suite(suite)
   sets = [chosen.test_sets(task) for task in _each_once("tasks", chosen.tasks if tasks is None else tasks)]
   runs = [(pathlib.Path(out) / f"{one.task.name}-seed{seed}.jsonl", one, seed) for seed in seeds for one in sets]
-  for file, _, _ in runs:
-    check_file(file, model)
-  for file, one, seed in runs:
-    write_predictions(file, predictor(one.task, seed), one, model=model, model_seed=seed)
-  return score([file for file, _, _ in runs], results)
+  with sole_writer(out):
+    for file, _, _ in runs:
+      check_file(file, model)
+    for file, one, seed in runs:
+      write_predictions(file, predictor(one.task, seed), one, model=model, model_seed=seed)
+    return score([file for file, _, _ in runs], results)

@@ -197,6 +197,29 @@ class Predictions(unittest.TestCase):
     self.assertEqual([(one.task, one.model_seed, one.suite, one.score) for one in scores],
                      [(task, seed, "quick/v1", 1) for seed in range(2) for task in tasks])  # fmt: skip
 
+  def test_evaluate_is_the_only_one_that_writes_to_its_folder(self):
+    def predictor(task, seed):
+      with self.assertRaisesRegex(ValueError, f"out: another process writes predictions to {self.path}; name another"):
+        evaluate(lambda task, seed: self.fail("a model was asked for"))
+      return lambda batch: batch.output
+
+    def evaluate(predictor):
+      return che_tasks.evaluate(predictor, suite="quick/v1", model="mine", tasks=["even_pairs"], out=self.path)
+
+    self.assertEqual(evaluate(predictor)[0].score, 1)
+
+  def test_files_of_others_beside_predictions_are_kept(self):
+    (self.path / "mine.jsonl.part").write_text("notes")
+    sets = che_tasks.test_sets("even_pairs", [3], 64)
+
+    def interrupted(batch):
+      che_tasks.write_predictions(self.path / "mine.jsonl", lambda batch: batch.output, sets, model="other")
+      return batch.output
+
+    with self.assertRaisesRegex(ValueError, "mine.jsonl: holds predictions of 'other', not of 'mine'"):
+      che_tasks.write_predictions(self.path / "mine.jsonl", interrupted, sets, model="mine")
+    self.assertEqual(sorted(file.name for file in self.path.iterdir()), ["mine.jsonl", "mine.jsonl.part"])
+
   def test_evaluate_refuses_before_it_asks_for_a_model(self):
     for wrong, words in [
       ({"tasks": ["even_pairs", "even_pairs"]}, r"tasks: got \['even_pairs', 'even_pairs'\]; allowed: each once"),

@@ -20,7 +20,7 @@ from torch import Tensor, nn
 
 from ..configs import Config, Run
 from ..configs import config as read_config
-from ..predictions import Score, check_file, check_target, score, write_predictions
+from ..predictions import Score, check_file, check_target, score, sole_writer, write_predictions
 from ..tasks import Batch, Batches
 from .encoder import Encoder, PositionSource, contiguous
 from .encodings import Positions, Shape, encoding_of
@@ -331,41 +331,43 @@ def train(
     threads: of PyTorch on the CPU, from here on; small models gain nothing from more.
 
   Returns one score per task and repetition. Raises ValueError, before it trains, for a bad config, a name that tables
-  have already, and runs that differ in more than task and seeds; FloatingPointError if a loss is not finite.
+  have already, runs that differ in more than task and seeds, and an `out` that another process writes to;
+  FloatingPointError if a loss is not finite.
   """
   name = model or getattr(encoding, "__name__", type(encoding).__name__)
   read = config if isinstance(config, Config) else read_config(config)
   runs = _repetitions(read, positions, None if seeds is None else list(seeds), learning_rate)
   files = _files(runs, pathlib.Path(out))
   check_target(name, results)
-  for file in files:
-    check_file(file, name)
-  torch.set_num_threads(threads)
-  for run, file in zip(runs, files):
-    began = time.monotonic()
-    torch.manual_seed(run.seed)
-    trainer = Trainer(run, make_encoder(run, encoding), device)
-    steps = run.settings["training.steps"]
-    accuracy = trainer.train(
-      lambda step, accuracy, file=file, steps=steps: print(  # type: ignore[misc]
-        f"{file}: step {step}/{steps}, training accuracy {accuracy:.3f}", file=sys.stderr, flush=True
+  with sole_writer(out):
+    for file in files:
+      check_file(file, name)
+    torch.set_num_threads(threads)
+    for run, file in zip(runs, files):
+      began = time.monotonic()
+      torch.manual_seed(run.seed)
+      trainer = Trainer(run, make_encoder(run, encoding), device)
+      steps = run.settings["training.steps"]
+      accuracy = trainer.train(
+        lambda step, accuracy, file=file, steps=steps: print(  # type: ignore[misc]
+          f"{file}: step {step}/{steps}, training accuracy {accuracy:.3f}", file=sys.stderr, flush=True
+        )
       )
-    )
-    write_predictions(
-      file,
-      lambda batch, trainer=trainer: predict(trainer.run, trainer.model, batch, device),  # type: ignore[misc]
-      run.test_sets(),
-      model=name,
-      model_seed=run.seed,
-      data_seed=run.data_seed,
-      training={
-        "steps": steps,
-        "batch_size": run.settings["training.batch_size"],
-        "learning_rate": run.settings["learning_rate"],
-        "parameters": sum(parameter.numel() for parameter in trainer.parameters),
-        "training_accuracy": round(accuracy, 4),
-      },
-    )
-    seconds = time.monotonic() - began
-    print(f"{file}: training accuracy {accuracy:.3f}, {seconds:.0f} s", file=sys.stderr, flush=True)
-  return score(files, results)
+      write_predictions(
+        file,
+        lambda batch, trainer=trainer: predict(trainer.run, trainer.model, batch, device),  # type: ignore[misc]
+        run.test_sets(),
+        model=name,
+        model_seed=run.seed,
+        data_seed=run.data_seed,
+        training={
+          "steps": steps,
+          "batch_size": run.settings["training.batch_size"],
+          "learning_rate": run.settings["learning_rate"],
+          "parameters": sum(parameter.numel() for parameter in trainer.parameters),
+          "training_accuracy": round(accuracy, 4),
+        },
+      )
+      seconds = time.monotonic() - began
+      print(f"{file}: training accuracy {accuracy:.3f}, {seconds:.0f} s", file=sys.stderr, flush=True)
+    return score(files, results)
