@@ -42,6 +42,9 @@ void InputFile::begin() {
     }
     raw_ = std::string_view(buffer_).substr(0, count);
   }
+  if (raw_.size() < kMagic.size() && path_.extension() == ".zst") {
+    throw Error(fmt::format("{}: is cut off", path_.string()));
+  }
   if (!raw_.starts_with(kMagic)) return;
   stream_.reset(ZSTD_createDCtx());
   decompressed_.resize(ZSTD_DStreamOutSize());

@@ -233,7 +233,7 @@ void append_window_notes(std::vector<Note>& notes, const std::vector<Comparison>
            "training would give the same; --unit seed asks that.");
   add_note(notes, NoteKind::kReading,
            "Windows of one document are not independent, and these are of {}. From {} documents on, means of "
-           "documents are compared.",
+           "documents stand for windows in every column.",
            joined(documents, ", ", [](std::size_t count) { return counted(count, "document"); }),
            kMinIntervalPairs);
   add_note(

@@ -16,6 +16,8 @@
 namespace che {
 namespace {
 
+constexpr std::size_t kMostItems = 4096;  // Of a list of numbers.
+
 using Kind = ConfigNode::Kind;
 
 // Visits one level of a struct. At the level of a map it sets what the map names; above the end of a
@@ -99,6 +101,11 @@ class Reader : public FieldVisitor {
     if (!node) return;
     const std::string allowed = fmt::format("a list of {}", allowed_integers(min, max));
     if (node->kind != Kind::kSequence) refuse(*node, field, allowed);
+    if (node->items.size() > kMostItems) {
+      throw config_error(
+          node->location, path_of(field),
+          fmt::format("got {} numbers; allowed: a list of at most {}", node->items.size(), kMostItems));
+    }
     std::vector<std::int64_t> read;
     for (const ConfigNode& item : node->items) {
       const std::int64_t number = integer_in(item, field, min, max, allowed);

@@ -180,9 +180,16 @@ JobOutcome evaluate_stored_model(const RunFolder& run, const RunConfig& asked, c
   }
   const std::vector<RunConfig> runs{asked};
   Evaluation evaluation(*restored.model, runs, lengths, progress, stop);
+  auto saved = std::chrono::steady_clock::now();
   const auto save = [&] {
     lock->check();
     run.write_evaluation(rows);
+    const auto now = std::chrono::steady_clock::now();
+    RunStatus status = run.status();
+    if (status.state != RunState::kFinished) return;  // The file was lost.
+    status.evaluation_seconds += std::chrono::duration<double>(now - saved).count();
+    run.write_status(status);
+    saved = now;
   };
   while (const auto result = evaluation.next({.curve = true})) {
     store_row(rows, result->rows.front());

@@ -26,12 +26,13 @@ std::vector<RunConfig> row_configs(const RunConfig& config, const std::vector<Ev
   for (const EvaluationRow& row : rows) settings.insert(row.encoding_settings);
   std::vector<RunConfig> configs;
   for (const OptionValues& measured_with : settings) {
-    const RunConfig with = with_evaluation_settings(config, measured_with);
+    RunConfig with = with_evaluation_settings(config, measured_with);
     std::set<std::int64_t> lengths;
     for (const EvaluationRow& row : rows_of_any_length(rows, with)) lengths.insert(row.length);
     if (measured_with == own) {
       for (const std::int64_t length : config.evaluation.lengths()) lengths.insert(length);
     }
+    with.evaluation.listed_lengths = {};  // No copy holds the whole list.
     for (const std::int64_t length : lengths) {
       if (rules.score_lengths && !rules.score_lengths->contains(length)) continue;
       configs.emplace_back(with).evaluation.listed_lengths = {length};

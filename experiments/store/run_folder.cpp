@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <string_view>
 #include <system_error>
+#include <tuple>
 #include <utility>
 
 #include "core/files.h"
@@ -71,6 +72,18 @@ bool results_belong_to(const fs::path& folder, const std::string& id) {
          belongs(kMetricsFile, parse_metrics);
 }
 
+// A finished training keeps the settings that its metrics were written with.
+void keep_log_of_training(LogConfig& log, const LogConfig& stored, const RunFolder& folder) {
+  const auto intervals = [](LogConfig& of) { return std::tie(of.every_steps, of.validation_steps); };
+  LogConfig kept = stored;
+  if (intervals(log) == intervals(kept)) return;
+  try {
+    if (folder.status().step == folder.config().training.steps) intervals(log) = intervals(kept);
+  } catch (const Error&) {
+    return;  // Whoever reads the status says so.
+  }
+}
+
 }  // namespace
 
 std::string problem_name(RunProblem problem) {
@@ -112,7 +125,8 @@ RunFolder RunFolder::at(const fs::path& experiment, const RunConfig& config, con
     if (!text) return folder;
     const StoredConfig stored = parse_stored_config(*text, folder.id(), file.string());
     if (stored.id != folder.id()) throw Error(belongs_to_another(file, stored.id));
-    folder.config_is_stored_ = *text == stored_config_text(config);
+    keep_log_of_training(folder.config_.log, stored.config.log, folder);
+    folder.config_is_stored_ = *text == stored_config_text(folder.config_);
   } catch (const Error& damage) {
     if (damage.kind() == ErrorKind::kRuntime) throw;
     folder.config_is_damaged_ = true;

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -63,6 +64,21 @@ TEST_F(ReadingProgram, EveryCommandChoosesRunsAlike) {
   output_of(reading({"plot", "--figure", "map", "--format", "svg", "-o", file("figures")}, only));
   expect_refusal(che(reading({"plot"}, only)), {"--only needs --output"});
   EXPECT_FALSE(contains(read_file(file("figures/figure-data/map.csv")), "reverse_string"));
+}
+
+// `che time` divides it by all rows, once the config asks for those that `evaluate` added.
+TEST_F(ReadingProgram, EvaluateAddsItsTimeToThatOfTheRun) {
+  const auto seconds = [&] {
+    double sum = 0;
+    for (const auto& [file, content] : contents(results(), "status.json")) {
+      sum += nlohmann::json::parse(content)["evaluation_seconds"].get<double>();
+    }
+    return sum;
+  };
+  const double of_run = seconds();
+  EXPECT_GT(of_run, 0);
+  output_of(reading({"evaluate", "--lengths", "12:13", "--samples", "64"}, {}));
+  EXPECT_GT(seconds(), of_run);
 }
 
 TEST_F(ReadingProgram, SaysWhichColumnsAndLengthsThereAre) {

@@ -74,6 +74,10 @@ TEST_F(InputFileTest, NamesAFileThatIsCutOffOrDamaged) {
     expect_contains(message(stored.substr(0, size)), {"the file: is cut off"});
   }
   expect_contains(message(stored + "behind"), {"the file: cannot be decompressed"});
+  for (const std::size_t size : {0, 3}) {
+    expect_contains(message_of([&] { InputFile(stored.substr(0, size), "lines.zst"); }),
+                    {"lines.zst: is cut off"});
+  }
 }
 
 }  // namespace

@@ -1,6 +1,10 @@
 #include "core/config/reader.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
 
 #include "tests/message_of.h"
 
@@ -18,6 +22,7 @@ struct Sample {
   std::string color = "black";
   bool loud = false;
   std::int64_t size = 2;
+  std::vector<std::int64_t> list = {};
 
   void visit_animal(FieldVisitor& visit) {
     visit.choice({"name", ""}, animal, {"cat", "horse", "spider"});
@@ -47,6 +52,7 @@ struct Sample {
     });
     visit.choice({"color", ""}, color, {"black", "off"});
     visit.boolean({"loud", ""}, loud);
+    visit.integer_list({"list", ""}, list, 0, 9999);
     visit.group({"shape", ""}, [this](FieldVisitor& inner) { inner.integer({"size", ""}, size, 1, 9); });
   }
 };
@@ -95,6 +101,14 @@ TEST(ConfigReader, ValuesOfEveryKind) {
   EXPECT_TRUE(read("loud: true").loud);
   EXPECT_FALSE(read("loud: false", {.loud = true}).loud);
   EXPECT_EQ(read_error("color: \"a\\nb\""), "x.yaml:1: color: got \"a b\"; allowed: black, off");
+}
+
+TEST(ConfigReader, RefusesListsThatWouldTakeHours) {
+  std::string list = "list: [0";
+  for (int i = 1; i < 4096; ++i) list += fmt::format(", {}", i);
+  EXPECT_EQ(read(list + "]").list.size(), 4096U);
+  EXPECT_EQ(read_error(list + ", 4096]"),
+            "x.yaml:1: list: got 4097 numbers; allowed: a list of at most 4096");
 }
 
 TEST(ConfigReader, ReportsTheFieldsThatAConfigWrites) {

@@ -173,6 +173,17 @@ TEST_F(RunFolderTest, TakesOverNewEvaluationAndExecution) {
   EXPECT_EQ(RunFolder::open(folder.path()).config().execution.threads, 2);
 }
 
+// Its metrics have rows of the old settings, by which readers judge them.
+TEST_F(RunFolderTest, KeepsTheLogOfAFinishedTraining) {
+  RunConfig asked = config();
+  const std::int64_t every_steps = asked.log.every_steps;
+  asked.log.every_steps = every_steps + 1;
+  EXPECT_EQ(RunFolder::create(scratch_.path(), asked).config().log.every_steps, every_steps + 1);
+  const RunFolder finished = store_run(scratch_.path(), config(), RunState::kFinished, 0.5);
+  EXPECT_EQ(RunFolder::create(scratch_.path(), asked).config().log.every_steps, every_steps);
+  EXPECT_EQ(RunFolder::open(finished.path()).config().log.every_steps, every_steps);
+}
+
 // For other damage see damage_table_test.cpp.
 TEST_F(RunFolderTest, WritesAConfigOfAnotherRunAnew) {
   RunConfig other = config();
