@@ -35,7 +35,7 @@ def main() -> None:
   ends = curves.draw_accuracy(left, rows, style.styles_of(rows))
   left.set_ylim(18, 102)
   curves.end_labels(left, ends, 80, 35)
-  left.text(2, 39, "training\nlengths", va="top", linespacing=1, fontsize=style.SMALL, color="#444444")
+  left.text(2, 32, "training\nlengths", va="top", linespacing=1, fontsize=style.SMALL, color="#444444")
   left.text(2, 49.5, "chance", va="top", fontsize=style.SMALL, color=style.CHANCE["color"])
   left.set_title("even_pairs: accuracy (%)")
   left.set_xlabel("length")
