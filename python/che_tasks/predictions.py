@@ -89,12 +89,18 @@ def check_target(model: str, results: File | None) -> None:
     raise ValueError(f"{results}: is a file; allowed: a folder of results, new or not")
 
 
+def check_folder(folder: File) -> None:
+  """Raises ValueError for a folder that is a file, or in one."""
+  path = pathlib.Path(folder).absolute()
+  around = next(one for one in (path, *path.parents) if one.exists())
+  if not around.is_dir():
+    raise ValueError(f"{folder}: {around} is no folder; name another file or folder")
+
+
 def check_file(file: File, model: str) -> None:
   """Raises ValueError if `write_predictions` would replace the predictions of another model, or could write none."""
   path = pathlib.Path(file)
-  around = next(folder for folder in path.absolute().parents if folder.exists())
-  if not around.is_dir():
-    raise ValueError(f"{path}: {around} is no folder; name another file or folder")
+  check_folder(path.parent)
   if not path.exists():
     return
   if not path.is_file():
@@ -111,20 +117,25 @@ def check_file(file: File, model: str) -> None:
 
 @contextlib.contextmanager
 def sole_writer(folder: File) -> Iterator[None]:
-  """Keeps other processes from writing predictions to a folder before those of this one are scored.
+  """Keeps other evaluations from writing predictions to a folder before those of this one are scored.
 
-  Raises ValueError where another one does. Where the file system locks no folders nothing is kept.
+  Raises ValueError where another one writes there. Some file systems lock no folders, and nothing is kept there.
   """
+  check_folder(folder)
   os.makedirs(folder, exist_ok=True)
   handle = os.open(folder, os.O_RDONLY)
   try:
     try:
       fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
-      raise ValueError(f"out: another process writes predictions to {os.fspath(folder)}; name another folder") from None
+      raise ValueError(f"out: another evaluation writes to {os.fspath(folder)}; name another folder") from None
     except OSError:
       pass
-    yield
+    try:
+      yield
+    finally:
+      with contextlib.suppress(OSError):
+        fcntl.flock(handle, fcntl.LOCK_UN)  # A child that lives on may have the handle, too.
   finally:
     os.close(handle)
 
@@ -175,7 +186,7 @@ def write_predictions(
         predicted = _symbols(predict(batch), batch, len(test_sets.task.output_symbols))
         for index, output in enumerate(predicted.tolist()):
           out.write(json.dumps({"length": batch.length, "index": index, "output": output}) + "\n")
-    check_file(path, model)  # Another process may have written it meanwhile.
+    check_file(path, model)  # Another process may have written it meanwhile; the gap is small now.
     os.replace(part, path)
   finally:
     part.unlink(missing_ok=True)
@@ -209,7 +220,7 @@ def evaluate(
   its samples: a batch -> symbol ids, shape (samples, output length). Predictions go to `out`/<task>-seed<seed>.jsonl.
   `tasks` chooses from the suite. Raises ValueError as `write_predictions` and `score` do; before it calls `predictor`,
   for an unknown task or suite, a task or a seed that is named twice, a seed that is none, and an `out` that has
-  predictions of another model or that another process writes to.
+  predictions of another model or that another evaluation writes to.
   """
   check_target(model, results)
   seeds = [_checked_seed(seed) for seed in _each_once("seeds", seeds)]

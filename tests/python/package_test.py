@@ -199,7 +199,7 @@ class Predictions(unittest.TestCase):
 
   def test_evaluate_is_the_only_one_that_writes_to_its_folder(self):
     def predictor(task, seed):
-      with self.assertRaisesRegex(ValueError, f"out: another process writes predictions to {self.path}; name another"):
+      with self.assertRaisesRegex(ValueError, f"out: another evaluation writes to {self.path}; name another"):
         evaluate(lambda task, seed: self.fail("a model was asked for"))
       return lambda batch: batch.output
 

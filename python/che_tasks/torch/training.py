@@ -331,7 +331,7 @@ def train(
     threads: of PyTorch on the CPU, from here on; small models gain nothing from more.
 
   Returns one score per task and repetition. Raises ValueError, before it trains, for a bad config, a name that tables
-  have already, runs that differ in more than task and seeds, and an `out` that another process writes to;
+  have already, runs that differ in more than task and seeds, and an `out` that another evaluation writes to;
   FloatingPointError if a loss is not finite.
   """
   name = model or getattr(encoding, "__name__", type(encoding).__name__)
