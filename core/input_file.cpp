@@ -42,10 +42,8 @@ void InputFile::begin() {
     }
     raw_ = std::string_view(buffer_).substr(0, count);
   }
-  if (raw_.size() < kMagic.size() && path_.extension() == ".zst") {
-    throw Error(fmt::format("{}: is cut off", path_.string()));
-  }
-  if (!raw_.starts_with(kMagic)) return;
+  is_in_frame_ = raw_.size() < kMagic.size() && path_.extension() == ".zst";
+  if (!is_in_frame_ && !raw_.starts_with(kMagic)) return;
   stream_.reset(ZSTD_createDCtx());
   decompressed_.resize(ZSTD_DStreamOutSize());
 }

@@ -52,7 +52,8 @@ std::string processor_entry(std::string_view name) {
   std::ifstream file("/proc/cpuinfo");
   for (std::string line; std::getline(file, line);) {
     const std::size_t colon = line.find(": ");
-    if (line.starts_with(name) && colon != std::string::npos) return line.substr(colon + 2);
+    if (colon == std::string::npos || !line.starts_with(name)) continue;
+    if (line.find_first_not_of(" \t", name.size()) == colon) return line.substr(colon + 2);
   }
   return "";
 }

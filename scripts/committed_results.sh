@@ -1,16 +1,15 @@
 #!/usr/bin/env bash
 # The results that this repository keeps of an experiment, in results/committed/NAME.
-#   scripts/committed_results.sh restore NAME [FOLDER]   unpacks the stored runs into FOLDER, or into results/NAME, where
-#                                                        `che run` adds to them
+#   scripts/committed_results.sh restore NAME [FOLDER]   unpacks the stored runs into FOLDER, results/NAME unless given
 #   scripts/committed_results.sh write NAME     writes tables, figures and the archive of runs from results/NAME
 #   scripts/committed_results.sh draw NAME      draws the figures of the stored runs anew; `all` for NAME draws every picture there
 # The archive has everything of a run but its checkpoints: tables and figures can be made from it, and missing
-# runs can be added; a restored run cannot be evaluated at further lengths.
+# runs can be added by `che run`; a restored run cannot be evaluated at further lengths.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 usage() {
-  sed -n '2,6s/^# *//p' "${BASH_SOURCE[0]}" >&2
+  sed -n '2,5s/^# *//p' "${BASH_SOURCE[0]}" >&2
   exit 2
 }
 

@@ -232,8 +232,8 @@ void append_window_notes(std::vector<Note>& notes, const std::vector<Comparison>
            "The losses say how these trained models differ on this text. They do not say whether another "
            "training would give the same; --unit seed asks that.");
   add_note(notes, NoteKind::kReading,
-           "Windows of one document are not independent, and these are of {}. From {} documents on, means of "
-           "documents stand for windows in every column.",
+           "Windows of one document are not independent, and these are of {}. From {} documents on, every "
+           "column is computed from the means of documents.",
            joined(documents, ", ", [](std::size_t count) { return counted(count, "document"); }),
            kMinIntervalPairs);
   add_note(

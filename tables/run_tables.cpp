@@ -27,9 +27,10 @@ std::optional<double> training_accuracy(const TableRun& run) {
   return final_training_accuracy(run.metrics);
 }
 
-// Nothing where no time was measured, as after a lost status file.
-std::optional<double> known_seconds(double seconds) {
-  return seconds > 0 ? std::optional(seconds) : std::nullopt;
+// Of `seconds`, nothing where the time of the training is not known, as after a lost status file.
+std::optional<double> known_seconds(const TableRun& run, double seconds) {
+  const bool is_known = run.status.training_seconds > 0 || run.config.training.steps == 0;
+  return is_known ? std::optional(seconds) : std::nullopt;
 }
 
 // A standard error in points.
@@ -77,7 +78,7 @@ PrintedTable printed_runs(const ResultTable& table, const RunTableOptions& optio
                  {.text = fmt::format("{}", run.config.seed), .value = static_cast<double>(run.config.seed)},
                  {.text = fmt::format("{}", run.config.learning_rate), .value = run.config.learning_rate},
                  {.text = fmt::format("{}", run.status.step), .value = static_cast<double>(run.status.step)},
-                 number_cell(known_seconds(seconds), rounded)};
+                 number_cell(known_seconds(run, seconds), rounded)};
     if (run.config.is_foreign())
       std::fill(row.cells.end() - 3, row.cells.end(), PrintedCell{.text = kNoNumber});
     row.cells.push_back(measured ? PrintedCell{.text = fmt::format("{:.4g}", run.metrics.back().loss),
@@ -133,8 +134,8 @@ DataTable run_data(const ResultTable& table) {
                   {"training_accuracy", table_value(training_accuracy(run))},
                   {"trained", outcome(&TrainingOutcome::trained)},
                   {"diverged", outcome(&TrainingOutcome::diverged)},
-                  {"training_seconds", table_value(known_seconds(run.status.training_seconds))},
-                  {"evaluation_seconds", table_value(known_seconds(run.status.evaluation_seconds))},
+                  {"training_seconds", table_value(known_seconds(run, run.status.training_seconds))},
+                  {"evaluation_seconds", table_value(known_seconds(run, run.status.evaluation_seconds))},
                   {"git_commit", run.status.git_commit},
                   {"device", run.status.device},
                   {"stated_training", run.status.stated_training},

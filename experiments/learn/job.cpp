@@ -186,8 +186,9 @@ JobOutcome evaluate_stored_model(const RunFolder& run, const RunConfig& asked, c
     run.write_evaluation(rows);
     const auto now = std::chrono::steady_clock::now();
     RunStatus status = run.status();
-    if (status.state != RunState::kFinished) return;  // The file was lost.
+    if (status.state != RunState::kFinished) return;  // The file was lost, or the run began again.
     status.evaluation_seconds += std::chrono::duration<double>(now - saved).count();
+    status.updated = current_utc_time();
     run.write_status(status);
     saved = now;
   };

@@ -142,7 +142,7 @@ PendingWork prepare_training(const std::vector<RunConfig>& runs, const fs::path&
     if (retrain && needs.may_be_retrained()) needs = assess_anew(folder);
     return Looked{std::move(folder), std::move(needs), std::move(steps), std::move(warnings)};
   };
-  for_each_in_order(runs.size(), look, [&](std::size_t i, Looked looked) {
+  for_each_in_order(runs.size(), look, [&](std::size_t, Looked looked) {
     for (const std::string& warning : looked.warnings) print_warning(warning);
     const RunFolder& folder = folders.emplace_back(std::move(looked.folder));
     const RunNeeds& needs = looked.needs;
@@ -157,7 +157,7 @@ PendingWork prepare_training(const std::vector<RunConfig>& runs, const fs::path&
     }
     if (!needs.continues.empty() || needs.has_model) continued.add(folder, needs);
     pending.push_back(folder);
-    work.configs.push_back(runs[i]);
+    work.configs.push_back(folder.config());  // Its log may be that of the stored training.
     if (needs.only_lacks_lengths()) ++work.trained;
     if (needs.has_lost_model()) lost.push_back(folder.id());
   });

@@ -74,13 +74,12 @@ bool results_belong_to(const fs::path& folder, const std::string& id) {
 
 // A finished training keeps the settings that its metrics were written with.
 void keep_log_of_training(LogConfig& log, const LogConfig& stored, const RunFolder& folder) {
-  const auto intervals = [](LogConfig& of) { return std::tie(of.every_steps, of.validation_steps); };
-  LogConfig kept = stored;
-  if (intervals(log) == intervals(kept)) return;
+  const auto intervals = [](auto& of) { return std::tie(of.every_steps, of.validation_steps); };
+  if (intervals(log) == intervals(stored)) return;
   try {
-    if (folder.status().step == folder.config().training.steps) intervals(log) = intervals(kept);
-  } catch (const Error&) {
-    return;  // Whoever reads the status says so.
+    if (folder.status().step == folder.config().training.steps) intervals(log) = intervals(stored);
+  } catch (const Error& error) {
+    if (error.kind() == ErrorKind::kRuntime) throw;  // Of damage whoever reads the status says so.
   }
 }
 

@@ -39,8 +39,8 @@ struct RunStatus {
   std::string updated;  // UTC, ISO 8601
 };
 
-// Returns the processor or, with its settings, the GPU that computed a run: "AMD EPYC" or
-// "cuda (NVIDIA H200, tf32)".
+// Returns the processor or, with its settings, the GPU that computed a run: "AMD EPYC (family 25, model 1)"
+// or "cuda (NVIDIA H200, tf32)".
 std::string hardware_of(const RunStatus& status);
 
 // Returns the program, the hardware and what changes a CPU's rounding: "che 0.3.0, commit abc1234, on AMD

@@ -78,7 +78,7 @@ def main():
           if not words[0].startswith("build/") and not (script.is_file() and os.access(script, os.X_OK)):
             print(f"{where}: {words[0]} is no script")
             failures += 1
-          if words[:2] != ["scripts/committed_results.sh", "restore"] or (folder / "results" / words[2]).exists():
+          if words[:2] != ["scripts/committed_results.sh", "restore"] or (folder / (words[3:] or [f"results/{words[2]}"])[0]).exists():
             continue
         words = [str(min((folder / word).parent.iterdir()).relative_to(folder)) if word.endswith("/RUN") else word for word in words]
         if any(re.search(r"<\w+>|\b[A-Z]{3,}\b", word) for word in words):

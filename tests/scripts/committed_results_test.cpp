@@ -71,6 +71,9 @@ TEST_F(CommittedResults, AreWrittenAndRestoredWithoutCheckpoints) {
   ASSERT_EQ(0, call("restore sweep")) << output();
   EXPECT_TRUE(fs::exists(run() / "config.yaml"));
   EXPECT_FALSE(fs::exists(run() / "checkpoint.a"));
+  ASSERT_EQ(0, call("restore sweep results/beside")) << output();
+  EXPECT_TRUE(fs::exists(folder().parent_path() / "beside/runs" / run().filename() / "config.yaml"));
+  EXPECT_EQ(2, call("write sweep results/beside")) << "only restore takes a folder";
 }
 
 TEST_F(CommittedResults, RefuseWhatIsNotThere) {

@@ -28,12 +28,12 @@ TEST(RunTable, IsGoldenForPeopleAndPrograms) {
   expect_golden("tables/runs.csv", format_table(table, "csv"));
 }
 
-TEST(RunTable, ShowsNoTimeWhereNoneWasMeasured) {
+TEST(RunTable, ShowsNoTimeWhereThatOfTheTrainingIsLost) {
   const ScratchFolder scratch;
   const RunFolder run =
       store_run(scratch.path(), made_up_config("even_pairs", "rope"), RunState::kFinished, 0.5);
   RunStatus status = run.status();
-  status.training_seconds = status.evaluation_seconds = 0;
+  status.training_seconds = 0;  // Lengths that were measured since have theirs.
   run.write_status(status);
   const Table table = run_table(make_table(open_runs(scratch.path())));
   EXPECT_EQ(table.printed.rows.front().cells[6].text, kNoNumber);

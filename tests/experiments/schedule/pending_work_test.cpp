@@ -78,6 +78,21 @@ TEST_F(PrepareTraining, CountsRunsThatOnlyLackTestLengths) {
   EXPECT_EQ(1U, work.trained);
 }
 
+// A finished training keeps its log, and runs of one job have one.
+TEST_F(PrepareTraining, RunsWhoseLogsDifferAreNotOneJob) {
+  RunConfig trained = config(0);
+  RunConfig untrained = config(1);
+  for (RunConfig* const run : {&trained, &untrained}) run->execution.replicas = 2;
+  put_checkpoint(store_run(scratch_.path(), trained, RunState::kFinished, 0.5));
+  const auto jobs = [&](std::int64_t every_steps) {
+    for (RunConfig* const run : {&trained, &untrained}) run->log.every_steps = every_steps;
+    trained.evaluation.last_length = untrained.evaluation.last_length = config(0).evaluation.last_length + 10;
+    return prepare_training({trained, untrained}, scratch_.path(), /*retrain=*/false).jobs.size();
+  };
+  EXPECT_EQ(1U, jobs(config(0).log.every_steps));
+  EXPECT_EQ(2U, jobs(config(0).log.every_steps + 1));
+}
+
 // Other test lengths cannot be measured on the way, either, without training again.
 TEST_F(PrepareTraining, AStepWithRowsAtOtherLengthsIsPassed) {
   RunConfig run = config(0);
