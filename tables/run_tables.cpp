@@ -27,7 +27,7 @@ std::optional<double> training_accuracy(const TableRun& run) {
   return final_training_accuracy(run.metrics);
 }
 
-// Of `seconds`, nothing where the time of the training is not known, as after a lost status file.
+// Returns nothing where the time of the training is not known, as after a lost status file.
 std::optional<double> known_seconds(const TableRun& run, double seconds) {
   const bool is_known = run.status.training_seconds > 0 || run.config.training.steps == 0;
   return is_known ? std::optional(seconds) : std::nullopt;

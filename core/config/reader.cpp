@@ -16,7 +16,7 @@
 namespace che {
 namespace {
 
-constexpr std::size_t kMostItems = 4096;  // Of a list of numbers.
+constexpr std::size_t kMostItems = 4096;  // A list of numbers has no more.
 
 using Kind = ConfigNode::Kind;
 

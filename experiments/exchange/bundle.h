@@ -33,7 +33,7 @@ struct BundleSummary {
   std::map<std::string, std::size_t> seeds;  // Finished seeds of each cell, by its cell_id().
   std::size_t rows_without_predictions = 0;  // Sums those of the runs.
   std::vector<std::string> hardware;         // "processor on host" of the runs, each once.
-  std::set<std::string> programs;            // What computed the runs, as computed_by() says it.
+  std::set<std::string> programs;            // They computed the runs, as computed_by() says.
 
   bool is_complete() const { return unfinished.empty(); }
 };

@@ -30,9 +30,9 @@ JobOutcome work_on_job(const std::vector<RunFolder>& runs, const ProgressSink& p
                        const std::atomic<int>& stop, std::chrono::seconds patience = std::chrono::seconds(0));
 
 // Evaluates the stored model of a trained run at what `asked` lists and adds the rows to its evaluation.csv;
-// rows and config stay, and the status gets the time of the new rows. The run is locked as
-// above. Throws Error (usage) for a run without a good checkpoint of its last step, for lengths that its
-// encoding cannot serve, and if another process holds it. Throws Error (runtime) when the disk refuses.
+// rows and config stay, and the status gets the time of the new rows. The run is locked as above. Throws
+// Error (usage) for a run without a good checkpoint of its last step, for lengths that its encoding cannot
+// serve, and if another process holds it. Throws Error (runtime) when the disk refuses.
 JobOutcome evaluate_stored_model(const RunFolder& run, const RunConfig& asked, const ProgressSink& progress,
                                  const std::atomic<int>& stop,
                                  std::chrono::seconds patience = std::chrono::seconds(0));

@@ -79,7 +79,7 @@ void keep_log_of_training(LogConfig& log, const LogConfig& stored, const RunFold
   try {
     if (folder.status().step == folder.config().training.steps) intervals(log) = intervals(stored);
   } catch (const Error& error) {
-    if (error.kind() == ErrorKind::kRuntime) throw;  // Of damage whoever reads the status says so.
+    if (error.kind() == ErrorKind::kRuntime) throw;  // Whoever reads the status reports damage.
   }
 }
 
