@@ -74,7 +74,7 @@ TEST_F(InputFileTest, NamesAFileThatIsCutOffOrDamaged) {
     expect_contains(message(stored.substr(0, size)), {"the file: is cut off"});
   }
   expect_contains(message(stored + "behind"), {"the file: cannot be decompressed"});
-  for (const std::size_t size : {0, 3}) {
+  for (const std::size_t size : {0U, 3U}) {
     InputFile input(std::string_view(stored).substr(0, size), "lines.zst");
     expect_contains(message_of([&] { all_of(input); }), {"lines.zst: is cut off"});
   }
