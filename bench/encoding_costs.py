@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Measures what each encoding costs beside `none`: time and memory of a training step and of an evaluated batch.
 
-    bench/encodings.py [--repetitions N] [--steps N] [--filter TEXT] [--output FOLDER]
+    bench/encoding_costs.py [--repetitions N] [--steps N] [--filter TEXT] [--output FOLDER]
 
 Needs a built che (scripts/setup.sh). A turn measures every encoding, and DAPE around each that takes it, one after the other
 on one core, in a process for each number. Times are medians over the turns, and ratios medians of those to `none` in the same
