@@ -6,6 +6,24 @@
 #include <utility>
 
 namespace che {
+namespace {
+
+// Those of the last definition are kept: a sweep makes the task of each of its runs, and to count the strings
+// of a large automaton takes seconds.
+std::shared_ptr<const BalancedCounts> balanced_counts(const TaskDefinition& definition) {
+  static std::mutex mutex;
+  static std::string counted;
+  static std::shared_ptr<const BalancedCounts> last;
+  std::string canonical = definition.canonical();
+  const std::lock_guard lock(mutex);
+  if (!last || counted != canonical) {
+    last = std::make_shared<const BalancedCounts>(definition.automaton);
+    counted = std::move(canonical);
+  }
+  return last;
+}
+
+}  // namespace
 
 AnswerChance::AnswerChance(const TaskDefinition& definition)
     : definition_(definition),
@@ -59,19 +77,18 @@ double AnswerChance::at(std::int64_t length) const {
 
 AutomatonTask::AutomatonTask(TaskDefinition definition) : definition_(std::move(definition)) {
   if (definition_.sampling == InputSampling::kBalanced) {
-    accepted_ = std::make_unique<StringCounts>(definition_.automaton, true);
-    rejected_ = std::make_unique<StringCounts>(definition_.automaton, false);
+    balanced_ = balanced_counts(definition_);
   } else {
     chance_ = std::make_unique<AnswerChance>(definition_);
   }
 }
 
 bool AutomatonTask::has_both(std::int64_t length) const {
-  return !accepted_->count(length).is_zero() && !rejected_->count(length).is_zero();
+  return !balanced_->accepted.count(length).is_zero() && !balanced_->rejected.count(length).is_zero();
 }
 
 std::int64_t AutomatonTask::input_length(std::int64_t length) const {
-  if (!accepted_) return length;
+  if (!balanced_) return length;
   for (std::int64_t shorter = length; shorter >= 1; --shorter) {
     if (has_both(shorter)) return shorter;
   }
@@ -85,15 +102,15 @@ std::int64_t AutomatonTask::output_length(std::int64_t length) const {
 }
 
 std::string AutomatonTask::length_problem(std::int64_t length) const {
-  if (!accepted_) return {};
-  if (length > accepted_->max_length()) {
+  if (!balanced_) return {};
+  if (length > balanced_->accepted.max_length()) {
     return fmt::format("balanced samples of length {} need too many counts; allowed with {} states: up to {}",
-                       length, definition_.automaton.states(), accepted_->max_length());
+                       length, definition_.automaton.states(), balanced_->accepted.max_length());
   }
   if (has_both(input_length(length))) return {};
   // Which lengths have strings of a kind repeats, at the latest after as many lengths as there are states.
   const std::int64_t last = std::min(length + 2 * static_cast<std::int64_t>(definition_.automaton.states()),
-                                     accepted_->max_length());
+                                     balanced_->accepted.max_length());
   for (std::int64_t longer = length + 1; longer <= last; ++longer) {
     if (has_both(longer)) {
       return fmt::format(
@@ -151,7 +168,7 @@ void AutomatonTask::sample(RandomStream& random, std::int64_t /*length*/, std::s
       }
       break;
     case InputSampling::kBalanced:
-      ((random() & 1U) != 0 ? *accepted_ : *rejected_).draw(random, input);
+      ((random() & 1U) != 0 ? balanced_->accepted : balanced_->rejected).draw(random, input);
       break;
     case InputSampling::kWalk:
       walk(random, input);

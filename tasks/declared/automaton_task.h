@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "tasks/declared/string_counts.h"
@@ -36,6 +37,16 @@ class AnswerChance {
   mutable std::vector<double> chance_;   // By length - 1.
 };
 
+// What balanced inputs are drawn by.
+struct BalancedCounts {
+  explicit BalancedCounts(FiniteAutomaton of)
+      : automaton(std::move(of)), accepted(automaton, true), rejected(automaton, false) {}
+
+  const FiniteAutomaton automaton;
+  const StringCounts accepted;
+  const StringCounts rejected;
+};
+
 // The task of a definition.
 class AutomatonTask : public Task {
  public:
@@ -63,9 +74,8 @@ class AutomatonTask : public Task {
   void walk(RandomStream& random, std::span<std::uint8_t> input) const;
 
   TaskDefinition definition_;
-  std::unique_ptr<AnswerChance> chance_;    // Null where inputs are balanced.
-  std::unique_ptr<StringCounts> accepted_;  // Null where they are not.
-  std::unique_ptr<StringCounts> rejected_;
+  std::unique_ptr<AnswerChance> chance_;            // Null where inputs are balanced.
+  std::shared_ptr<const BalancedCounts> balanced_;  // Null where they are not.
 };
 
 }  // namespace che

@@ -126,6 +126,20 @@ TEST(AutomatonTask, BalancesAcceptedAndRejectedInputs) {
   }
 }
 
+// Tasks of one definition share their counts.
+TEST(AutomatonTask, BalancesEachOfSeveralDefinitions) {
+  const auto inputs = [](const char* automaton) {
+    const auto task = make_task(small_definition(automaton, "answer: accept\nsample: balanced\n"));
+    return batch_of(*task, BatchKey{.seed = 5}, 12, 50).input;
+  };
+  const char* const ends_in_a = "0 1 a\n0 0 b\n1 1 a\n1 0 b\n1\n";
+  const auto first = inputs(kNoThree);
+  const auto other = inputs(ends_in_a);
+  EXPECT_NE(first, other);
+  EXPECT_EQ(inputs(ends_in_a), other);
+  EXPECT_EQ(inputs(kNoThree), first);
+}
+
 TEST(AutomatonTask, ShortensBalancedSamplesToLengthsOfBothKinds) {
   // Repetitions of ab.
   const auto task = make_task(small_definition("0 1 a\n1 0 b\n0\n", "answer: accept\nsample: balanced\n"));
