@@ -97,8 +97,11 @@ def check_folder(folder: File) -> None:
     raise ValueError(f"{folder}: {around} is no folder; name another file or folder")
 
 
-def check_file(file: File, model: str) -> None:
-  """Raises ValueError if `write_predictions` would replace the predictions of another model, or could write none."""
+def check_file(file: File, model: str, budget: Mapping[str, Any] | None = None) -> None:
+  """Raises ValueError if `write_predictions` would replace the predictions of another model, or could write none.
+
+  With a `budget`, also for a model of this name whose header states another value of one of its keys.
+  """
   path = pathlib.Path(file)
   check_folder(path.parent)
   if not path.exists():
@@ -108,11 +111,18 @@ def check_file(file: File, model: str) -> None:
   with open(path, encoding="utf-8", errors="replace") as lines:
     first = lines.readline(MAX_HEADER)
   try:
-    other = json.loads(first)["model"]
+    header = json.loads(first)
+    other, stated = header["model"], dict(header.get("training", {}))
   except (ValueError, KeyError, TypeError):
     raise ValueError(f"{path}: holds no predictions; move it away, or name another file") from None
   if other != model:
     raise ValueError(f"{path}: holds predictions of {other!r}, not of {model!r}; name another file or folder")
+  for key, value in (budget or {}).items():
+    if stated.get(key, value) != value:
+      raise ValueError(
+        f"{path}: holds predictions of a {model!r} trained with {key} {stated[key]}, not {value}; "
+        "name another folder or model, or move the file away"
+      )
 
 
 @contextlib.contextmanager

@@ -273,13 +273,29 @@ class Interface(unittest.TestCase):
         scores = ct.train(
           config, encoding, seeds=range(2), positions=positions, out=f"{folder}/{positions}", results=results
         )
+        name = {"contiguous": "Near", "randomized": "randomized_Turned"}[positions]
         self.assertEqual([(one.task, one.model, one.model_seed) for one in scores],
-                         [("even_pairs", encoding.__name__, seed) for seed in range(2)])  # fmt: skip
+                         [("even_pairs", name, seed) for seed in range(2)])  # fmt: skip
         self.assertEqual(list(scores[0].accuracy), [10, 20, 30])
         self.assertTrue(0 < scores[0].score < 1)
       table = subprocess.run([PROGRAM, "table", results], check=True, capture_output=True, text=True).stdout
       self.assertRegex(table, "Near")
-      self.assertRegex(table, "Turned")
+      self.assertRegex(table, "randomized_Turned")
+      # Trained again, it replaces its predictions; trained otherwise, it replaces nothing.
+      out = pathlib.Path(folder) / "contiguous"
+      ct.train(config, Near, seeds=range(2), out=out)
+      kept = {file.name: file.read_bytes() for file in out.iterdir()}
+      longer = che_tasks.config(config, "training.steps=21")
+      for read, words, message in (
+        (config, {"positions": "randomized", "model": "Near"}, "note contiguous positions, not randomized positions"),
+        (config, {"learning_rate": 0.5}, "learning_rate 0.001, not 0.5"),
+        (longer, {}, "steps 20, not 21"),
+      ):
+        with self.assertRaisesRegex(
+          ValueError, f"even_pairs-seed1.jsonl: .* 'Near' trained with {message}; name another"
+        ):
+          ct.train(read, Near, seeds=[1], out=out, **words)
+      self.assertEqual({file.name: file.read_bytes() for file in out.iterdir()}, kept)
 
   def test_a_bias_of_any_type_is_added(self):
     class Within(ct.Encoding):
@@ -353,8 +369,14 @@ class Interface(unittest.TestCase):
       self.assertTrue(all(len(name) < 40 for name in names[2:]), names)
 
   def test_what_is_wrong_is_named(self):
+    class Misspelt(ct.Encoding):
+      def biass(self, q, k, positions):
+        return -positions.distances().abs()
+
     with tempfile.TemporaryDirectory() as folder:
       config = self.config_of(folder)
+      with self.assertRaisesRegex(ValueError, "encoding Misspelt: overrides none of bias, rotate and logits"):
+        ct.train(config, Misspelt, out=folder)
       with self.assertRaisesRegex(ValueError, "derive it from che_tasks.torch.Encoding"):
         ct.train(config, lambda shape: nn.Linear(1, 1), model="mine", out=folder)
       with self.assertRaisesRegex(ValueError, "allowed: contiguous, randomized"):

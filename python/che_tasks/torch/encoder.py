@@ -92,8 +92,8 @@ class Encoder(nn.Module):
 
   `encoding` makes an encoding from a `Shape`: a class derived from `Encoding`, of which every layer has an instance,
   or from `AbsoluteEncoding`, of which there is one. `inputs` and `outputs` are the numbers of symbols of the task; the
-  empty token has the id `inputs`. Raises ValueError for heads that do not divide the width, and for what makes no
-  encoding.
+  empty token has the id `inputs`. Raises ValueError for heads that do not divide the width, for what makes no encoding,
+  and for a class that overrides nothing.
   """
 
   def __init__(
@@ -111,6 +111,8 @@ class Encoder(nn.Module):
     first = encoding(shape)
     if not isinstance(first, (Encoding, AbsoluteEncoding)):
       raise ValueError(f"encoding: made {type(first).__name__}; derive it from che_tasks.torch.Encoding")
+    if isinstance(first, Encoding) and type(first) is not Encoding and not first.changes_attention():
+      raise ValueError(f"encoding {type(first).__name__}: overrides none of bias, rotate and logits")
     self.embed = nn.Module()
     self.embed.w = normal(inputs + 1, shape.width, sigma=0.02)
     self.pos: AbsoluteEncoding | None = None

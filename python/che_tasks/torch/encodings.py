@@ -85,6 +85,11 @@ class Encoding(nn.Module):
     """Takes the place of q k^T / sqrt(head_width) + bias unless it is None: (batch, heads, tokens, tokens)."""
     return None
 
+  def changes_attention(self) -> bool:
+    """Whether the class overrides one of the three, or the instance has its own."""
+    hooks = ("rotate", "bias", "logits")
+    return any(getattr(getattr(self, hook), "__func__", None) is not getattr(Encoding, hook) for hook in hooks)
+
   def project(self) -> None:
     """Brings parameters back into their range, in place; called before each step of training and each test."""
 

@@ -319,7 +319,7 @@ def train(
     config: a config of `che run` or its path; its encodings are left out, everything else counts: tasks, sizes, steps,
       training batches, test samples.
     encoding: makes the encoding from a `Shape`, such as a class derived from `Encoding`.
-    model: its name in tables; the encoding's name unless given.
+    model: its name in tables; unless given, the encoding's name, with randomized_ before it for such positions.
     seeds: of the repetitions; the config's unless given. A seed that the config lacks gets the data seed of its first.
     positions: "contiguous", or "randomized" positions as che draws them, below the `encoding.max_position` of the
       config's encodings with randomized positions.
@@ -331,26 +331,29 @@ def train(
     threads: of PyTorch on the CPU, from here on; small models gain nothing from more.
 
   Returns one score per task and repetition. Raises ValueError, before it trains, for a bad config, a name that tables
-  have already, runs that differ in more than task and seeds, and an `out` that another evaluation writes to;
+  have already, runs that differ in more than task and seeds, an `out` that another evaluation writes to, and one that
+  has predictions of another model or of other steps, batches, learning rate or positions;
   FloatingPointError if a loss is not finite.
   """
-  name = model or getattr(encoding, "__name__", type(encoding).__name__)
+  prefix = "randomized_" if positions == "randomized" else ""
+  name = model or prefix + getattr(encoding, "__name__", type(encoding).__name__)
   read = config if isinstance(config, Config) else read_config(config)
   runs = _repetitions(read, positions, None if seeds is None else list(seeds), learning_rate)
   files = _files(runs, pathlib.Path(out))
   check_target(name, results)
+  of_training = {"steps": "training.steps", "batch_size": "training.batch_size", "learning_rate": "learning_rate"}
+  budget = {key: runs[0].settings[setting] for key, setting in of_training.items()} | {"note": f"{positions} positions"}
   with sole_writer(out):
     for file in files:
-      check_file(file, name)
+      check_file(file, name, budget)
     torch.set_num_threads(threads)
     for run, file in zip(runs, files):
       began = time.monotonic()
       torch.manual_seed(run.seed)
       trainer = Trainer(run, make_encoder(run, encoding), device)
-      steps = run.settings["training.steps"]
       accuracy = trainer.train(
-        lambda step, accuracy, file=file, steps=steps: print(  # type: ignore[misc]
-          f"{file}: step {step}/{steps}, training accuracy {accuracy:.3f}", file=sys.stderr, flush=True
+        lambda step, accuracy, file=file: print(  # type: ignore[misc]
+          f"{file}: step {step}/{budget['steps']}, training accuracy {accuracy:.3f}", file=sys.stderr, flush=True
         )
       )
       write_predictions(
@@ -361,9 +364,7 @@ def train(
         model_seed=run.seed,
         data_seed=run.data_seed,
         training={
-          "steps": steps,
-          "batch_size": run.settings["training.batch_size"],
-          "learning_rate": run.settings["learning_rate"],
+          **budget,
           "parameters": sum(parameter.numel() for parameter in trainer.parameters),
           "training_accuracy": round(accuracy, 4),
         },
