@@ -82,7 +82,7 @@ nlohmann::ordered_json to_json(const RunConfig& config, std::int64_t length, con
 int bench(const BenchOptions& options) {
   check_output_file("--json", options.json);
   std::vector<RunConfig> configs = configs_of(options);
-  const std::int64_t threads = configs.front().execution.threads;
+  const std::int64_t threads = usable_threads(configs.front().execution.threads);
   for (const std::string& note : choose_precision(configs, {}, bf16_speed)) fmt::print("{}\n", note);
   check_devices(configs);
   if (const auto warning = threads_warning(configs)) print_warning(*warning);

@@ -12,6 +12,7 @@
 
 #include "core/files.h"
 #include "core/version.h"
+#include "experiments/schedule/devices.h"
 
 namespace che {
 namespace {
@@ -354,6 +355,8 @@ TEST_F(ProgramTest, BenchesStepsAndBatchesByPart) {
   }
   EXPECT_EQ(6, rows[1].at("tokens"));
   EXPECT_EQ(0, bench({"--evaluate", "--steps", "1", "execution.kernels=reference"}).exit_code);
+  EXPECT_EQ(0, bench({"--steps", "1", "execution.threads=1000", "--json", report}).exit_code);
+  EXPECT_EQ(usable_threads(1000), nlohmann::json::parse(read_file(report)).at("threads")) << "what it used";
   expect_refusal(bench({"--encoding", "kerpel"}), {"kerpel", "kerple"});
   expect_refusal(bench({"model.widht=8"}), {"widht", "width"});
   // A recurrent network has one row, as it takes no encoding.
