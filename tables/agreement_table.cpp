@@ -139,6 +139,7 @@ std::vector<Note> notes_of(const PaperAgreement& agreement, const ResultTable& t
         joint->encodings <= kMaxExactOrders ? "every order" : fmt::format("{} random orders", kRandomOrders));
   }
   append_claims_note(notes, agreement.claims, NoteKind::kReading);
+  append_unequal_runs_note(notes, table, agreement.aggregate);
   append_invariant_note(notes, table);
   const auto missing = std::ranges::count_if(table.runs, [](const TableRun& run) { return !run.score; });
   if (missing > 0) {

@@ -155,6 +155,8 @@ std::string weakness_text(WeakBest weakness, bool is_second) {
       return is_second ? "most encodings have the second score" : "most encodings tie";
     case WeakBest::kMeasuredUnalike:
       return "columns are evaluated differently";
+    case WeakBest::kRatesUnalike:
+      return "cells have other learning rates or other shares of them";
     case WeakBest::kNotAboveChance:
       return is_second ? "the second score is not above chance" : "no score is above chance";
     case WeakBest::kDidNotTrain:
@@ -217,41 +219,6 @@ std::string differing_settings(const ResultTable& table) {
   const std::string last = settings.back();
   settings.pop_back();
   return fmt::format("{} and {}", fmt::join(settings, ", "), last);
-}
-
-// Warns of maxima over unequal numbers of runs, within rows or else between them.
-void append_unequal_counts_note(std::vector<Note>& notes, const ResultTable& table) {
-  std::map<TaskLabel, std::set<std::size_t>> counts_of;
-  for (const auto& [row, encoding, cell] : cells_by_row(table)) {
-    if (cell->scores) counts_of[row->task].insert(cell->scores->n);
-  }
-  std::vector<std::string> uneven;
-  std::map<std::size_t, std::vector<std::string>> rows_by_count;
-  for (const TableRow& row : table.rows) {
-    const std::set<std::size_t>& counts = counts_of[row.task];
-    if (counts.size() > 1) uneven.push_back(row.task.text());
-    if (counts.size() == 1) rows_by_count[*counts.begin()].push_back(row.task.text());
-  }
-  const char* const chance = is_lowest_best(table) ? "the minimum over more runs is lower by chance"
-                                                   : "the maximum over more runs is higher by chance";
-  if (!uneven.empty()) {
-    add_note(notes, NoteKind::kReading,
-             "Cells of a row have unequal numbers of runs ({}), and {}; --aggregate mean does not depend on "
-             "their number.",
-             fmt::join(uneven, ", "), chance);
-  } else if (rows_by_count.size() > 1) {
-    const std::size_t usual = std::ranges::max_element(rows_by_count, {}, [](const auto& rows) {
-                                return rows.second.size();
-                              })->first;
-    std::vector<std::string> parts;
-    for (const auto& [count, rows] : rows_by_count) {
-      if (count != usual) parts.push_back(fmt::format("{} for {}", count, fmt::join(rows, ", ")));
-    }
-    add_note(
-        notes, NoteKind::kReading,
-        "Rows have unequal numbers of runs (n = {}, {} for the others), and {}: compare {} of one row only.",
-        fmt::join(parts, ", "), usual, chance, is_lowest_best(table) ? "minima" : "maxima");
-  }
 }
 
 // Names what columns have whose names lack a setting that others name: its default, which can be another one
@@ -329,7 +296,7 @@ std::vector<Note> score_notes(const ResultTable& table, const ScoreTableOptions&
                              aggregate_phrase(table, options.aggregate), count_text(counts),
                              differing_settings(table)),
            kNoNumber);
-  if (options.aggregate == Aggregate::kMax) append_unequal_counts_note(notes, table);
+  append_unequal_runs_note(notes, table, options.aggregate);
   append_defaults_note(notes, table);
   append_tested_lengths_note(notes, table);
   append_waiting_note(notes, table);

@@ -73,6 +73,9 @@ void append_partly_trained_note(std::vector<Note>& notes, const std::vector<Part
 // Counts the runs of tasks that che trained and of whose training nothing is known.
 void append_unknown_training_note(std::vector<Note>& notes, const ResultTable& table);
 
+// Warns where this aggregate compares cells of unequal numbers of runs, or of unequal learning rates.
+void append_unequal_runs_note(std::vector<Note>& notes, const ResultTable& table, Aggregate aggregate);
+
 // Explains kInvariantSign, if a row of `table` has it.
 void append_invariant_note(std::vector<Note>& notes, const ResultTable& table);
 

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <functional>
 #include <iterator>
+#include <map>
 #include <set>
 #include <utility>
 
@@ -17,6 +18,7 @@ std::vector<WeakBest> BestEncodings::weaknesses() const {
   std::vector<WeakBest> found;
   if (scored > 1 && 2 * encodings.size() > scored) found.push_back(WeakBest::kTied);
   if (!measured_alike) found.push_back(WeakBest::kMeasuredUnalike);
+  if (!rates_alike) found.push_back(WeakBest::kRatesUnalike);
   if (!passes_chance) found.push_back(WeakBest::kNotAboveChance);
   if (!has_trained) found.push_back(WeakBest::kDidNotTrain);
   if (above_trivial &&
@@ -44,6 +46,7 @@ BestEncodings encodings_at(std::size_t place, const ResultTable& table, const Ta
   }
   BestEncodings best;
   best.measured_alike = are_measured_alike(table, cells);
+  best.rates_alike = have_like_rates(table, row, aggregate);
   best.scored = scores.size();
   if (distinct.size() <= place) return best;
   const double rounded = *std::next(distinct.begin(), static_cast<std::ptrdiff_t>(place));
@@ -66,6 +69,25 @@ BestEncodings encodings_at(std::size_t place, const ResultTable& table, const Ta
 }
 
 }  // namespace
+
+bool have_like_rates(const ResultTable& table, const TableRow& row, Aggregate aggregate) {
+  if (aggregate == Aggregate::kMax || table.rates_selected) return true;
+  std::set<std::map<double, double>> shares;
+  bool have_several = false;
+  for (const EncodingLabel& encoding : table.encodings) {
+    const TableCell* const cell = table.cell(row.task, encoding);
+    if (cell == nullptr || !cell->scores) continue;
+    std::map<double, double> share;
+    for (const std::size_t run : cell->finished) {
+      const RunConfig& config = table.runs[run].config;
+      if (!config.is_foreign()) ++share[config.learning_rate];
+    }
+    for (auto& [rate, count] : share) count /= static_cast<double>(cell->finished.size());
+    have_several = have_several || share.size() > 1;
+    if (!share.empty()) shares.insert(std::move(share));
+  }
+  return !have_several || shares.size() < 2;
+}
 
 BestEncodings best_encodings(const ResultTable& table, const TableRow& row, Aggregate aggregate) {
   return encodings_at(0, table, row, aggregate);

@@ -144,5 +144,28 @@ TEST_F(BestEncodingsTest, AreNotDistinctWhereTheyAreMeasuredDifferently) {
             Weaknesses{WeakBest::kMeasuredUnalike});
 }
 
+// A mean over learning rates that only one of two cells has compares nothing; the best of them does.
+TEST_F(BestEncodingsTest, AreNotDistinctWhereMeansAreOverOtherLearningRates) {
+  const auto store = [&](const char* encoding, double rate, double score) {
+    RunConfig config = made_up_config("reverse_string", encoding);
+    config.learning_rate = rate;
+    store_run(scratch_.path(), config, RunState::kFinished, score);
+  };
+  const auto weaknesses = [&](Aggregate aggregate) {
+    const ResultTable table = make_table(open_runs(scratch_.path()));
+    return best_encodings(table, table.rows[0], aggregate).weaknesses();
+  };
+  store("rope", 1e-3, 0.75);
+  store("alibi", 1e-4, 0.5);
+  EXPECT_EQ(weaknesses(Aggregate::kMean), Weaknesses{}) << "each cell has one rate";
+  store("rope", 1e-4, 0.5);
+  for (const Aggregate aggregate : {Aggregate::kMean, Aggregate::kMedian, Aggregate::kIqm}) {
+    EXPECT_EQ(weaknesses(aggregate), Weaknesses{WeakBest::kRatesUnalike});
+  }
+  EXPECT_EQ(weaknesses(Aggregate::kMax), Weaknesses{});
+  store("alibi", 1e-3, 0.25);
+  EXPECT_EQ(weaknesses(Aggregate::kMean), Weaknesses{});
+}
+
 }  // namespace
 }  // namespace che
