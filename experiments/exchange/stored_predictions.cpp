@@ -109,10 +109,11 @@ void warn_of_other_samples(const RunFolder& before, const RunConfig& config, con
   const std::string had = text(before.config().evaluation);
   const std::string has = text(config.evaluation);
   if (had == has) return;
-  warn(
-      fmt::format("{}: the score is now of {}, and was of {}; tables count rows of other lengths with "
-                  "--score-lengths",
-                  before.path().string(), has, had));
+  const EvaluationConfig& old = before.config().evaluation;
+  const bool counts = old.samples == config.evaluation.samples && old.seed == config.evaluation.seed;
+  warn(fmt::format("{}: the score is now of {}, and was of {}; {}", before.path().string(), has, had,
+                   counts ? "tables count rows of other lengths with --score-lengths"
+                          : "no table counts those any more; to have both, score each into its own folder"));
 }
 
 std::string accuracy_text(const EvaluationRow& row) {

@@ -14,6 +14,7 @@
 #include "experiments/plan/identity.h"
 #include "experiments/plan/run_workload.h"
 #include "experiments/results/columns.h"
+#include "experiments/results/scored_lengths.h"
 #include "experiments/results/text_rows.h"
 #include "tasks/task.h"
 
@@ -77,12 +78,7 @@ std::vector<TableRun> make_runs(const RunFolder& folder, const StoredRun& stored
     runs.push_back(make_run(folder, config, stored, rules, judge));
   if (folder.config().has_text()) return runs;
   if (rules.score_lengths && runs[0].is_finished() && runs[0].evaluation.empty()) {
-    const std::vector<EvaluationRow> rows = rows_of_any_length(stored.evaluation, runs[0].config);
-    std::vector<std::int64_t> measured(rows.size());
-    std::ranges::transform(rows, measured.begin(), &EvaluationRow::length);
-    throw Error(fmt::format("--score-lengths {}: {} was measured at none of these lengths; it was at {}",
-                            rules.score_lengths->text(), runs[0].id,
-                            measured.empty() ? "none" : lengths_option(measured)));
+    throw no_scored_lengths(runs[0], stored.evaluation, *rules.score_lengths);
   }
   std::set<OptionValues> settings;
   for (const EvaluationRow& row : stored.evaluation) settings.insert(row.encoding_settings);
@@ -158,39 +154,6 @@ std::vector<RunConfig> configs_to_label(const std::vector<TableRun>& runs, const
   return configs;
 }
 
-// Gives a run without a score the lengths of the finished runs of its cell or, without one, of its row, where
-// these all have the same. Otherwise a repetition that is still to come would split the column.
-void expect_scored_lengths(std::vector<TableRun>& runs) {
-  using Lengths = std::set<std::vector<std::int64_t>>;
-  std::map<CellKey, Lengths> cell_lengths;
-  std::map<TaskLabel, Lengths> row_lengths;
-  for (const TableRun& run : runs) {
-    if (!run.score) continue;
-    cell_lengths[{run.task, run.encoding}].insert(run.scored_lengths);
-    row_lengths[run.task].insert(run.scored_lengths);
-  }
-  for (TableRun& run : runs) {
-    if (run.score) continue;
-    const Lengths& of_cell = cell_lengths[{run.task, run.encoding}];
-    const Lengths& expected = of_cell.empty() ? row_lengths[run.task] : of_cell;
-    if (expected.size() == 1) run.scored_lengths = *expected.begin();
-  }
-}
-
-// If the runs of some row have different lengths left under the rule, puts the lengths into all column
-// labels.
-void name_scored_lengths(std::vector<TableRun>& runs) {
-  expect_scored_lengths(runs);
-  std::map<TaskLabel, std::set<std::vector<std::int64_t>>> lengths_of;
-  for (const TableRun& run : runs) lengths_of[run.task].insert(run.scored_lengths);
-  const auto differ = [](const auto& row) { return row.second.size() > 1; };
-  if (std::ranges::none_of(lengths_of, differ)) return;
-  for (TableRun& run : runs) {
-    run.encoding.settings.push_back(
-        {.path = "evaluation.lengths", .value = lengths_option(run.scored_lengths)});
-  }
-}
-
 // Reads the runs, labels their columns and applies the rules.
 ResultTable labelled_runs(const std::vector<RunFolder>& runs, const ReadingRules& rules,
                           const RunOrigins& origins, CellLabels& labels) {
@@ -218,10 +181,7 @@ ResultTable labelled_runs(const std::vector<RunFolder>& runs, const ReadingRules
   if (!origins.entries.empty()) name_entries(table.runs, origins.entries);
   if (rules.score_lengths) {
     name_scored_lengths(table.runs);
-    table.reading_notes.push_back(fmt::format(
-        "A score is the mean over the measured test lengths in {} (--score-lengths), whatever lengths the "
-        "config of a run names.",
-        rules.score_lengths->text()));
+    table.reading_notes.push_back(scored_lengths_note(table.runs, *rules.score_lengths));
   }
   if (without_score > 0) {
     table.reading_notes.push_back(fmt::format(

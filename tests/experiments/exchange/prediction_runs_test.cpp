@@ -74,7 +74,7 @@ TEST_F(PredictionRuns, OfTheSameModelAndSeedReplaceRows) {
   ASSERT_EQ(2U, warnings.size());
   expect_contains(warnings[0],
                   {"the score is now of 64 samples at each of the lengths 44..45, drawn by the seed 0",
-                   "and was of 64 samples at each of the lengths 41..44"});
+                   "and was of 64 samples at each of the lengths 41..44, drawn by the seed 0; tables count rows"});
   EXPECT_EQ(
       "reverse_string of my_lstm, model_seed 0: replaced the stored accuracy at 1 test length (mean 50.0 %, "
       "now 25.0 %) and removed 3 other rows of these earlier predictions; a repetition needs a model_seed of "
@@ -91,6 +91,11 @@ TEST_F(PredictionRuns, OfTheSameModelAndSeedReplaceRows) {
   longer.rows[1].length = 46;
   store_predictions(scratch_.path(), longer, warn);
   EXPECT_EQ(3U, folder.evaluation().size());
+  // No score counts rows of other samples.
+  longer.header.samples = 128;
+  for (EvaluationRow& row : longer.rows) row.samples = 128;
+  store_predictions(scratch_.path(), longer, warn);
+  expect_contains(warnings.at(3), {"the score is now of 128 samples", "no table counts those any more"});
 }
 
 TEST_F(PredictionRuns, StandNextToEncodingsInOneTable) {

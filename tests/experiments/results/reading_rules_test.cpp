@@ -1,5 +1,7 @@
 #include "experiments/results/reading_rules.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
 #include <limits>
@@ -56,6 +58,32 @@ TEST_F(ReadingRulesTest, ScoresAreMeansOverTheChosenLengthsThatWereMeasured) {
   EXPECT_DOUBLE_EQ(score_at("42,80,90"), (0.42 + 0.80) / 2);
   EXPECT_DOUBLE_EQ(*make_table(open_runs(scratch_.path())).runs[0].score, 0.425);
   expect_contains(message_of([&] { score_at("90:500"); }), {"it was at 41,42,43,44,60,80"});
+}
+
+// Rows of other samples count in no score, and a table says which.
+TEST_F(ReadingRulesTest, LengthsOfOtherSamplesAreNamed) {
+  const RunFolder run =
+      store_by_length(scratch_.path(), made_up_config("even_pairs", "rope"), {41, 42, 43, 44});
+  std::vector<EvaluationRow> rows = run.evaluation();
+  for (const std::int64_t length : {60, 80}) {
+    EvaluationRow other = rows.front();
+    other.length = length;
+    other.samples = 2 * other.samples;
+    store_row(rows, other);
+  }
+  run.write_evaluation(rows);
+  const auto table_at = [&](const std::string& lengths) {
+    return make_table(open_runs(scratch_.path()), rules_for(lengths));
+  };
+  const ResultTable both = table_at("44:500");
+  EXPECT_DOUBLE_EQ(*both.runs[0].score, 0.44);
+  const std::string note = fmt::format("{}", fmt::join(both.reading_notes, " "));
+  expect_contains(note, {"config of a run names: 44.", "Of 1 run, further ones were measured", ": 60,80."});
+  const ResultTable own = table_at("41:44");
+  EXPECT_EQ(fmt::format("{}", fmt::join(own.reading_notes, " ")).find("further ones"), std::string::npos);
+  expect_contains(message_of([&] { table_at("60:500"); }),
+                  {"none of these lengths with the samples, seed and switches of its config; it was at "
+                   "41:44, and with others at 60,80"});
 }
 
 // A run that was measured at the lengths and has no loss there is not one that was not measured.
