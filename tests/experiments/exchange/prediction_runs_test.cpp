@@ -72,9 +72,10 @@ TEST_F(PredictionRuns, OfTheSameModelAndSeedReplaceRows) {
   const auto warn = [&](const std::string& warning) { warnings.push_back(warning); };
   const RunFolder folder = store_predictions(scratch_.path(), longer, warn);
   ASSERT_EQ(2U, warnings.size());
-  expect_contains(warnings[0],
-                  {"the score is now of 64 samples at each of the lengths 44..45, drawn by the seed 0",
-                   "and was of 64 samples at each of the lengths 41..44, drawn by the seed 0; tables count rows"});
+  expect_contains(
+      warnings[0],
+      {"the score is now of 64 samples at each of the lengths 44..45, drawn by the seed 0",
+       "and was of 64 samples at each of the lengths 41..44, drawn by the seed 0; tables count rows"});
   EXPECT_EQ(
       "reverse_string of my_lstm, model_seed 0: replaced the stored accuracy at 1 test length (mean 50.0 %, "
       "now 25.0 %) and removed 3 other rows of these earlier predictions; a repetition needs a model_seed of "
