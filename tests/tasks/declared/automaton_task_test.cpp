@@ -128,7 +128,7 @@ TEST(AutomatonTask, BalancesAcceptedAndRejectedInputs) {
 
 // Tasks of one definition share their counts.
 TEST(AutomatonTask, BalancesEachOfSeveralDefinitions) {
-  const auto inputs = [](const char* automaton) {
+  const auto inputs = [](std::string_view automaton) {
     const auto task = make_task(small_definition(automaton, "answer: accept\nsample: balanced\n"));
     return batch_of(*task, BatchKey{.seed = 5}, 12, 50).input;
   };
