@@ -73,10 +73,13 @@ def _checked_seed(seed: Any) -> int:
   return number
 
 
-def _each_once(name: str, values: Any) -> list[Any]:
+def each_once(name: str, values: Any) -> list[Any]:
+  """The values as a list. Raises ValueError for none, for one twice, and for what is no list."""
   if isinstance(values, (str, int)):
     raise ValueError(f"{name}: got {values!r}; allowed: a list, such as [{values!r}]")
   listed = list(values)
+  if not listed:
+    raise ValueError(f"{name}: got none; allowed: one or more")
   if len(set(listed)) < len(listed):
     raise ValueError(f"{name}: got {listed}; allowed: each once")
   return listed
@@ -233,9 +236,9 @@ def evaluate(
   predictions of another model or that another evaluation writes to.
   """
   check_target(model, results)
-  seeds = [_checked_seed(seed) for seed in _each_once("seeds", seeds)]
+  seeds = [_checked_seed(seed) for seed in each_once("seeds", seeds)]
   chosen = find_suite(suite)
-  sets = [chosen.test_sets(task) for task in _each_once("tasks", chosen.tasks if tasks is None else tasks)]
+  sets = [chosen.test_sets(task) for task in each_once("tasks", chosen.tasks if tasks is None else tasks)]
   runs = [(pathlib.Path(out) / f"{one.task.name}-seed{seed}.jsonl", one, seed) for seed in seeds for one in sets]
   with sole_writer(out):
     for file, _, _ in runs:

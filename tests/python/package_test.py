@@ -224,6 +224,7 @@ class Predictions(unittest.TestCase):
     for wrong, words in [
       ({"tasks": ["even_pairs", "even_pairs"]}, r"tasks: got \['even_pairs', 'even_pairs'\]; allowed: each once"),
       ({"seeds": [3, 3]}, r"seeds: got \[3, 3\]; allowed: each once"),
+      ({"seeds": []}, "seeds: got none; allowed: one or more"),
       ({"tasks": "even_pairs"}, r"tasks: got 'even_pairs'; allowed: a list, such as \['even_pairs'\]"),
       ({"seeds": 3}, r"seeds: got 3; allowed: a list, such as \[3\]"),
       ({"seeds": [-1]}, "seed: got -1; allowed: whole numbers from 0 to 9007199254740992"),

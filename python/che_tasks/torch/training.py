@@ -20,7 +20,7 @@ from torch import Tensor, nn
 
 from ..configs import Config, Run
 from ..configs import config as read_config
-from ..predictions import Score, check_file, check_target, score, sole_writer, write_predictions
+from ..predictions import Score, check_file, check_target, each_once, score, sole_writer, write_predictions
 from ..tasks import Batch, Batches
 from .encoder import Encoder, PositionSource, contiguous
 from .encodings import Positions, Shape, encoding_of
@@ -280,7 +280,7 @@ def _word(value: object) -> str:
 
 
 def _files(runs: list[Run], folder: pathlib.Path) -> list[pathlib.Path]:
-  """The file of each run's predictions. Raises ValueError for two of the same seeds."""
+  """The file of each run's predictions."""
 
   def name_of(run: Run) -> str:
     """The task's name, and settings of the task in which others of that name differ."""
@@ -290,13 +290,9 @@ def _files(runs: list[Run], folder: pathlib.Path) -> list[pathlib.Path]:
     return run.task.name + "".join(f"-{key[5:]}{_word(run.settings[key])}" for key in differing)
 
   seeds = [(name_of(run), run.seed) for run in runs]
-  draws = [(name_of(run), run.seed, run.data_seed) for run in runs]
-  for task, seed, data in draws:
-    if draws.count((task, seed, data)) > 1:
-      raise ValueError(f"{task}: several runs of seed {seed} and data seed {data}; choose one")
   return [
-    folder / f"{task}-seed{seed}{f'-data{data}' if seeds.count((task, seed)) > 1 else ''}.jsonl"
-    for task, seed, data in draws
+    folder / f"{task}-seed{seed}{f'-data{run.data_seed}' if seeds.count((task, seed)) > 1 else ''}.jsonl"
+    for run, (task, seed) in zip(runs, seeds)
   ]
 
 
@@ -338,7 +334,7 @@ def train(
   prefix = "randomized_" if positions == "randomized" else ""
   name = model or prefix + getattr(encoding, "__name__", type(encoding).__name__)
   read = config if isinstance(config, Config) else read_config(config)
-  runs = _repetitions(read, positions, None if seeds is None else list(seeds), learning_rate)
+  runs = _repetitions(read, positions, None if seeds is None else each_once("seeds", seeds), learning_rate)
   files = _files(runs, pathlib.Path(out))
   check_target(name, results)
   of_training = {"steps": "training.steps", "batch_size": "training.batch_size", "learning_rate": "learning_rate"}
