@@ -185,6 +185,18 @@ std::optional<ConfigProblem> EncodingConfig::problem() const {
 }
 
 std::optional<ConfigProblem> EncodingConfig::idle_setting() const {
+  const OptionValues values = all_options().values();
+  const OptionValues usual = entry().options.values();
+  for (const char* const option : {"randomized_distance", "randomized_relative"}) {
+    const auto found = values.find(option);
+    if (position_limit() > 0 || found == values.end() || found->second == usual.at(option)) continue;
+    return ConfigProblem{
+        {fmt::format("encoding.{}", option), "encoding.positions"},
+        fmt::format(
+            "{} has an effect where positions are drawn only; set encoding.positions to randomized or "
+            "leave {} out",
+            option, option)};
+  }
   return entry().idle_setting(all_options());
 }
 

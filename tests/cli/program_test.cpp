@@ -75,6 +75,9 @@ TEST_F(ProgramTest, RefusesWrongCommandLines) {
       {"check", small_config(), "encoding=rope", "encoding.scaling=linear", "encoding.beta_fast=16"},
       "command line: encoding.beta_fast, encoding.scaling: beta_fast has an effect with scaling: yarn only; "
       "got 16 with scaling: linear; set encoding.scaling to yarn or leave beta_fast out");
+  expect_wrong({"check", small_config(), "encoding=kerple", "encoding.randomized_distance=per_position"},
+               "command line: encoding.randomized_distance, encoding.positions: randomized_distance has an "
+               "effect where positions are drawn only");
   expect_wrong(
       {"check", small_config(), "encoding=randomized_fire", "encoding.normalizer=query"},
       "command line: encoding.normalizer, encoding.randomized_distance: normalizer: query has no effect "
