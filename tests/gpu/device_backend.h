@@ -28,6 +28,7 @@ inline Backend backend_on(const at::Device& device, Kernels kernels) {
   return {kernels, at::TensorOptions().dtype(at::kFloat).device(device),
           device.is_cpu() ? nullptr : emulated_gpu()};
 }
+inline Backend on_the_device(Kernels kernels = Kernels::kFused) { return backend_on(fake_device(), kernels); }
 
 inline NamedEncoding encoding_called(const std::string& name) {
   NamedEncoding encoding{.name = name, .config = {}};

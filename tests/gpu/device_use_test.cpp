@@ -23,8 +23,6 @@
 namespace che {
 namespace {
 
-Backend on_the_device(Kernels kernels) { return backend_on(fake_device(), kernels); }
-
 RunConfig small_run() {
   RunConfig config;
   config.task.reset("reverse_string");

@@ -31,8 +31,6 @@
 namespace che {
 namespace {
 
-Backend on_the_device(Kernels kernels = Kernels::kFused) { return backend_on(fake_device(), kernels); }
-
 // Other graphs in place of those of the fake device, while it exists.
 class OtherGraphs {
  public:

@@ -19,7 +19,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr double kTolerance = 1e-5;
+constexpr double kDapeTolerance = 1e-5;
 
 // The released biases are those of a decoder: distance 0 to the right.
 ModelShape decoder_shape(std::int64_t heads) {
@@ -74,7 +74,7 @@ struct LeafMlp {
       if (!expected.contains(name)) return;
       const at::Tensor gradient = leaf.grad().squeeze(0);
       EXPECT_EQ("", difference(transposed ? gradient.t() : gradient, reference_tensor(expected.at(name)),
-                               kTolerance))
+                               kDapeTolerance))
           << name;
     };
     check("w1", mlp.w1, true);
@@ -96,7 +96,7 @@ TEST_P(DapeReference, AlibiCausal) {
     const auto alibi = create_encoding("alibi");
     const ParameterSet parameters = base_parameters(*alibi, heads, options());
     const at::Tensor bias = bias_of(*alibi, parameters, heads, one.at("length"), options());
-    EXPECT_EQ("", difference(bias.squeeze(0), reference_tensor(one.at("bias")), kTolerance));
+    EXPECT_EQ("", difference(bias.squeeze(0), reference_tensor(one.at("bias")), kDapeTolerance));
   }
 }
 
@@ -111,7 +111,7 @@ TEST_P(DapeReference, Kerple) {
     EXPECT_EQ("", difference(parameters["p"].squeeze(0), reference_tensor(one.at("p_after_clamp")), 1e-7));
     EXPECT_EQ("", difference(parameters["a"].squeeze(0), reference_tensor(one.at("a_after_clamp")), 1e-7));
     const at::Tensor bias = bias_of(*kerple, parameters, heads, one.at("length"), options());
-    EXPECT_EQ("", difference(bias.squeeze(0), reference_tensor(one.at("bias")), kTolerance));
+    EXPECT_EQ("", difference(bias.squeeze(0), reference_tensor(one.at("bias")), kDapeTolerance));
   }
 }
 
@@ -150,7 +150,7 @@ TEST_P(DapeReference, Fire) {
     const ParameterSet parameters = base_parameters(*fire, heads, options());
     set_fire(parameters, one, one);
     const at::Tensor bias = bias_of(*fire, parameters, heads, one.at("length"), options());
-    EXPECT_EQ("", difference(bias.squeeze(0), reference_tensor(one.at("bias")), kTolerance));
+    EXPECT_EQ("", difference(bias.squeeze(0), reference_tensor(one.at("bias")), kDapeTolerance));
   }
 }
 
@@ -175,18 +175,18 @@ TEST_P(DapeReference, Released) {
     base->project({parameters, ""});
     const at::Tensor a = tensor(one.at("A")).unsqueeze(0).requires_grad_(true);
     const at::Tensor bias = bias_of(*base, parameters, heads, one.at("length"), options());
-    EXPECT_EQ("", difference(bias.squeeze(0), reference_tensor(one.at("bias")), kTolerance));
+    EXPECT_EQ("", difference(bias.squeeze(0), reference_tensor(one.at("bias")), kDapeTolerance));
     // A leaf of its own, whose gradient then goes on into the base's parameters.
     const at::Tensor free_bias = bias.detach().requires_grad_(true);
     const LeafMlp leaves(one.at("mlp"), GetParam());
     const at::Tensor out = dape_logits(a, free_bias, leaves.mlp, DapeVariant::kConcatResidual);
-    EXPECT_EQ("", difference(out.squeeze(0), reference_tensor(one.at("out")), kTolerance));
+    EXPECT_EQ("", difference(out.squeeze(0), reference_tensor(one.at("out")), kDapeTolerance));
 
     (out * tensor(one.at("G"))).sum().backward();
     const json& gradients = one.at("grads");
-    EXPECT_EQ("", difference(a.grad().squeeze(0), reference_tensor(gradients.at("A")), kTolerance));
-    EXPECT_EQ("",
-              difference(free_bias.grad().squeeze(0), reference_tensor(gradients.at("bias")), kTolerance));
+    EXPECT_EQ("", difference(a.grad().squeeze(0), reference_tensor(gradients.at("A")), kDapeTolerance));
+    EXPECT_EQ(
+        "", difference(free_bias.grad().squeeze(0), reference_tensor(gradients.at("bias")), kDapeTolerance));
     leaves.expect_gradients(gradients);
     if (bias.requires_grad()) bias.backward(free_bias.grad());
     for (const ParameterSpec& spec : parameters.specs()) {
@@ -195,7 +195,7 @@ TEST_P(DapeReference, Released) {
       std::replace(stored.begin(), stored.end(), '.', '_');
       const bool transposed = gradient.dim() == 2;
       EXPECT_EQ("", difference(transposed ? gradient.t() : gradient, reference_tensor(gradients.at(stored)),
-                               kTolerance))
+                               kDapeTolerance))
           << spec.name;
     }
     // Every gradient of the file was compared.
@@ -213,11 +213,11 @@ TEST_P(DapeReference, Variants) {
     const at::Tensor bias = tensor(section.at("bias")).unsqueeze(0).requires_grad_(true);
     const LeafMlp leaves(section.at(one.at("mlp").get<std::string>()), GetParam());
     const at::Tensor out = dape_logits(a, bias, leaves.mlp, variant);
-    EXPECT_EQ("", difference(out.squeeze(0), reference_tensor(one.at("out")), kTolerance));
+    EXPECT_EQ("", difference(out.squeeze(0), reference_tensor(one.at("out")), kDapeTolerance));
     (out * tensor(section.at("G"))).sum().backward();
     const json& gradients = one.at("grads");
-    EXPECT_EQ("", difference(a.grad().squeeze(0), reference_tensor(gradients.at("A")), kTolerance));
-    EXPECT_EQ("", difference(bias.grad().squeeze(0), reference_tensor(gradients.at("bias")), kTolerance));
+    EXPECT_EQ("", difference(a.grad().squeeze(0), reference_tensor(gradients.at("A")), kDapeTolerance));
+    EXPECT_EQ("", difference(bias.grad().squeeze(0), reference_tensor(gradients.at("bias")), kDapeTolerance));
     leaves.expect_gradients(gradients);
   }
 }
