@@ -297,6 +297,7 @@ std::vector<Note> score_notes(const ResultTable& table, const ScoreTableOptions&
                              differing_settings(table)),
            kNoNumber);
   append_unequal_runs_note(notes, table, options.aggregate);
+  if (options.aggregate == Aggregate::kMax) append_unequal_rows_note(notes, table);
   append_defaults_note(notes, table);
   append_tested_lengths_note(notes, table);
   append_waiting_note(notes, table);

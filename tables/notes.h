@@ -73,8 +73,10 @@ void append_partly_trained_note(std::vector<Note>& notes, const std::vector<Part
 // Counts the runs of tasks that che trained and of whose training nothing is known.
 void append_unknown_training_note(std::vector<Note>& notes, const ResultTable& table);
 
-// Warns where this aggregate compares cells of unequal numbers of runs, or of unequal learning rates.
+// Warns where this aggregate compares cells of a row with unequal numbers of runs, or unequal learning rates.
 void append_unequal_runs_note(std::vector<Note>& notes, const ResultTable& table, Aggregate aggregate);
+// Warns where maxima of rows, whose cells have as many runs each, are over unequal numbers of them.
+void append_unequal_rows_note(std::vector<Note>& notes, const ResultTable& table);
 
 // Explains kInvariantSign, if a row of `table` has it.
 void append_invariant_note(std::vector<Note>& notes, const ResultTable& table);
