@@ -103,7 +103,8 @@ def check_folder(folder: File) -> None:
 def check_file(file: File, model: str, budget: Mapping[str, Any] | None = None) -> None:
   """Raises ValueError if `write_predictions` would replace the predictions of another model, or could write none.
 
-  With a `budget`, also for a model of this name whose header states another value of one of its keys.
+  With a `budget`, also for a model of this name whose header, or what it states of its training, has another value of
+  one of these keys.
   """
   path = pathlib.Path(file)
   check_folder(path.parent)
@@ -115,7 +116,7 @@ def check_file(file: File, model: str, budget: Mapping[str, Any] | None = None) 
     first = lines.readline(MAX_HEADER)
   try:
     header = json.loads(first)
-    other, stated = header["model"], dict(header.get("training", {}))
+    other, stated = header["model"], header | header.get("training", {})
   except (ValueError, KeyError, TypeError):
     raise ValueError(f"{path}: holds no predictions; move it away, or name another file") from None
   if other != model:

@@ -287,7 +287,13 @@ class Interface(unittest.TestCase):
       kept = {file.name: file.read_bytes() for file in out.iterdir()}
       longer = che_tasks.config(config, "training.steps=21")
       for read, words, message in (
-        (config, {"positions": "randomized", "model": "Near"}, "note contiguous positions, not randomized positions"),
+        (
+          config,
+          {"positions": "randomized", "model": "Near"},
+          "note contiguous positions, .*, not randomized positions, .*",
+        ),
+        (che_tasks.config(config, "data_seed=5"), {}, "data_seed 0, not 5"),
+        (che_tasks.config(config, "training.last_length=8"), {}, "note .* lengths 1 to 9, .*, not .* 1 to 8, .*"),
         (config, {"learning_rate": 0.5}, "learning_rate 0.001, not 0.5"),
         (longer, {}, "steps 20, not 21"),
       ):

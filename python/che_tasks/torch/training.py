@@ -328,7 +328,7 @@ def train(
 
   Returns one score per task and repetition. Raises ValueError, before it trains, for a bad config, a name that tables
   have already, runs that differ in more than task and seeds, an `out` that another evaluation writes to, and one that
-  has predictions of another model or of other steps, batches, learning rate or positions;
+  has predictions of another model or of other steps, batches, learning rate, lengths, positions or sizes;
   FloatingPointError if a loss is not finite.
   """
   prefix = "randomized_" if positions == "randomized" else ""
@@ -338,10 +338,15 @@ def train(
   files = _files(runs, pathlib.Path(out))
   check_target(name, results)
   of_training = {"steps": "training.steps", "batch_size": "training.batch_size", "learning_rate": "learning_rate"}
-  budget = {key: runs[0].settings[setting] for key, setting in of_training.items()} | {"note": f"{positions} positions"}
+  settings = runs[0].settings
+  budget = {key: settings[setting] for key, setting in of_training.items()}
+  budget["note"] = (
+    f"{positions} positions, lengths {settings['training.first_length']} to {settings['training.last_length']}, "
+    f"width {settings['model.width']}, {settings['model.layers']} layers, {settings['model.heads']} heads"
+  )
   with sole_writer(out):
-    for file in files:
-      check_file(file, name, budget)
+    for run, file in zip(runs, files):
+      check_file(file, name, budget | {"data_seed": run.data_seed})
     torch.set_num_threads(threads)
     for run, file in zip(runs, files):
       began = time.monotonic()
