@@ -123,6 +123,7 @@ PendingWork prepare_training(const std::vector<RunConfig>& runs, const fs::path&
   std::vector<RunFolder> pending;
   std::vector<std::string> lost;
   std::vector<std::string> without_predictions;
+  std::set<std::string> unchanged;  // Complete runs keep the settings of execution that computed them.
   PassedRuns passed;
   ContinuedRuns continued;
   folders.reserve(runs.size());
@@ -153,6 +154,7 @@ PendingWork prepare_training(const std::vector<RunConfig>& runs, const fs::path&
     if (needs.has_lost_predictions) without_predictions.push_back(folder.id());
     if (needs.is_complete()) {
       ++work.complete;
+      if (folder.execution_alone_differs()) unchanged.insert(folder.id());
       return;
     }
     if (!needs.continues.empty() || needs.has_model) continued.add(folder, needs);
@@ -163,7 +165,9 @@ PendingWork prepare_training(const std::vector<RunConfig>& runs, const fs::path&
   });
   if (!retrain) check_models_stored(lost);
   check_texts(folders, experiment);
-  for (const RunFolder& folder : folders) folder.store_config();
+  for (const RunFolder& folder : folders) {
+    if (!unchanged.contains(folder.id())) folder.store_config();
+  }
   if (!passed.runs.empty() && !retrain) work.notes.push_back(passed.text());
   if (!without_predictions.empty()) {
     work.notes.push_back(fmt::format(

@@ -126,6 +126,10 @@ RunFolder RunFolder::at(const fs::path& experiment, const RunConfig& config, con
     if (stored.id != folder.id()) throw Error(belongs_to_another(file, stored.id));
     keep_log_of_training(folder.config_.log, stored.config.log, folder);
     folder.config_is_stored_ = *text == stored_config_text(folder.config_);
+    RunConfig computed_alike = folder.config_;
+    computed_alike.execution = stored.config.execution;
+    folder.execution_alone_differs_ =
+        !folder.config_is_stored_ && *text == stored_config_text(computed_alike);
   } catch (const Error& damage) {
     if (damage.kind() == ErrorKind::kRuntime) throw;
     folder.config_is_damaged_ = true;

@@ -39,6 +39,20 @@ TEST_F(PrepareTraining, TakesWhatIsNotComplete) {
       << "its config is not stored";
 }
 
+// How a complete run was computed stays known; what it is asked for beside that is stored.
+TEST_F(PrepareTraining, KeepsTheExecutionOfCompleteRuns) {
+  const RunFolder complete = store_run(scratch_.path(), config(0), RunState::kFinished, 0.5);
+  store_run(scratch_.path(), config(1), RunState::kInterrupted);
+  std::vector<RunConfig> others{config(0), config(1)};
+  for (RunConfig& other : others) other.execution.threads = 2;
+  const auto threads_of = [&](const RunConfig& run) {
+    return RunFolder::open(scratch_.path() / "runs" / run_id(run)).config().execution.threads;
+  };
+  EXPECT_EQ(1U, prepare_training(others, scratch_.path(), /*retrain=*/false).complete);
+  EXPECT_EQ(1, threads_of(others[0]));
+  EXPECT_EQ(2, threads_of(others[1]));
+}
+
 TEST_F(PrepareTraining, RefusesToReplaceResultsUnasked) {
   store_run(scratch_.path(), config(0), RunState::kFinished, 0.5);  // Its model is pruned.
   RunConfig longer = config(0);
