@@ -116,7 +116,9 @@ std::vector<Note> notes_of(const PaperAgreement& agreement, const ResultTable& t
   if (std::ranges::any_of(table.rows, [&](const TableRow& row) {
         return has_untrained_sign(best_encodings(table, row, agreement.aggregate));
       })) {
-    append_untrained_note(notes, "no run of the cell reached");
+    append_untrained_note(notes, agreement.aggregate == Aggregate::kMax
+                                     ? "the run with the score did not reach"
+                                     : "no run of the cell reached");
   }
   append_baseline_notes(notes, table);
   add_note(

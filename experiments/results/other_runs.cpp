@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+#include <array>
 #include <set>
 #include <system_error>
 
@@ -94,7 +96,11 @@ std::optional<std::string> evaluated_otherwise(const std::vector<RunConfig>& run
   }
   if (count == 0) return std::nullopt;
   std::string effect = "to run this config changes their scores";
-  if (!retrain && has_text) {
+  // Texts have rows of their own for other settings, but not for other samples.
+  const bool have_other_samples =
+      std::ranges::any_of(std::array{"evaluation.samples", "evaluation.seed", "evaluation.eval_dropout"},
+                          [&](const char* path) { return differing.contains(path); });
+  if (!retrain && has_text && !have_other_samples) {
     effect = "tables of texts then show what either config measured";
   } else if (!retrain) {
     effect += ", and to run the earlier config again brings back the earlier ones";

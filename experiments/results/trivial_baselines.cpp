@@ -4,6 +4,7 @@
 #include <boost/math/statistics/univariate_statistics.hpp>
 #include <cmath>
 #include <functional>
+#include <map>
 #include <memory>
 #include <numeric>
 #include <optional>
@@ -261,7 +262,13 @@ void add_trivial_baselines(ResultTable& table, BaselineUse use) {
         row.metric.source == Metric::Source::kAccuracy && std::ranges::all_of(runs, [&](const TableRun* run) {
           return !run->config.has_text() && run->config.is_drawn() && same_samples(*run, *first);
         });
-    if (same && !first->scored_lengths.empty()) {
+    // The samples are those of the first run, which every column must have.
+    std::map<EncodingLabel, bool> has_samples;
+    for (const TableRun* const run : runs) {
+      has_samples[run->encoding] |= run->config.evaluation.seed == first->config.evaluation.seed;
+    }
+    const bool all_have = std::ranges::all_of(has_samples, [](const auto& column) { return column.second; });
+    if (same && all_have && !first->scored_lengths.empty()) {
       row.baselines = measure_trivial_baselines(
           first->config.task, first->config.evaluation,
           use == BaselineUse::kShown ? first->scored_lengths : lengths_for_marks(first->scored_lengths));

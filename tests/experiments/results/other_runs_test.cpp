@@ -81,6 +81,10 @@ TEST_F(OtherRuns, ThatWereEvaluatedOtherwiseAreCounted) {
   store_run(scratch_.path(), on_text("128, 512"), RunState::kFinished, 0.5);
   expect_contains(*evaluated_otherwise({on_text("128, 256, 1024")}, scratch_.path(), /*retrain=*/false),
                   {"; tables of texts then show what either config measured"});
+  RunConfig other_samples = on_text("128, 512");
+  other_samples.evaluation.seed = 1;
+  expect_contains(*evaluated_otherwise({other_samples}, scratch_.path(), /*retrain=*/false),
+                  {"with evaluation.seed (0); to run this config changes their scores"});
   // The same lengths in other words, by another number of threads.
   const ScratchFolder alike;
   RunConfig same = config;

@@ -130,6 +130,21 @@ TEST(TrivialBaselines, AreOfTheRunsWithAScore) {
   EXPECT_FALSE(has_baselines());
 }
 
+TEST(TrivialBaselines, AreOfSamplesThatEveryColumnHas) {
+  const ScratchFolder scratch;
+  const auto has_baselines_with = [&](const char* encoding, std::int64_t seed) {
+    RunConfig config = made_up_config("bucket_sort", encoding, seed);
+    config.evaluation.seed = seed;
+    store_run(scratch.path(), config, RunState::kFinished, 0.4);
+    ResultTable table = make_table(open_runs(scratch.path()));
+    add_trivial_baselines(table);
+    return table.rows.front().baselines.has_value();
+  };
+  EXPECT_TRUE(has_baselines_with("rope", 0));
+  EXPECT_FALSE(has_baselines_with("alibi", 1));
+  EXPECT_TRUE(has_baselines_with("alibi", 0));
+}
+
 TEST(TrivialBaselines, AreTheSameEveryTime) {
   const TrivialBaselines one = measure_trivial_baselines(task_named("binary_addition"), few_lengths());
   const TrivialBaselines other = measure_trivial_baselines(task_named("binary_addition"), few_lengths());
