@@ -9,7 +9,7 @@
 
 namespace che {
 
-// What --score-lengths makes of the runs of a table.
+// These functions apply --score-lengths to the runs of a table.
 
 // If the runs of some row have different lengths left under the rule, puts the lengths into all column
 // labels.

@@ -37,7 +37,7 @@ class AnswerChance {
   mutable std::vector<double> chance_;   // By length - 1.
 };
 
-// What balanced inputs are drawn by.
+// Balanced inputs are drawn by these counts.
 struct BalancedCounts {
   explicit BalancedCounts(FiniteAutomaton of)
       : automaton(std::move(of)), accepted(automaton, true), rejected(automaton, false) {}

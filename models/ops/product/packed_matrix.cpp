@@ -20,7 +20,7 @@ namespace {
 constexpr int kRowMajor = 101, kNotTransposed = 111, kTransposed = 112, kPacked = 151, kMatrixB = 162;
 // The layout does not depend on the number of rows that it is asked for.
 constexpr int kAnyRows = 64;
-constexpr std::size_t kRowAlignment = 64;
+constexpr std::size_t kBufferAlignment = 64;
 
 }  // namespace
 
@@ -29,8 +29,8 @@ PackedMatrix::PackedMatrix(MatrixRows b, std::int64_t n, std::int64_t k, bool is
   const std::size_t bytes = has_tile_kernel()
                                 ? static_cast<std::size_t>(packed_units(n, k)) * sizeof(std::uint32_t)
                                 : cblas_sgemm_pack_get_size(kMatrixB, kAnyRows, n_, k_);
-  const std::size_t rounded = (bytes + kRowAlignment) / kRowAlignment * kRowAlignment;
-  values_.reset(std::aligned_alloc(kRowAlignment, rounded));
+  const std::size_t rounded = (bytes + kBufferAlignment) / kBufferAlignment * kBufferAlignment;
+  values_.reset(std::aligned_alloc(kBufferAlignment, rounded));
   if (values_ == nullptr) throw std::bad_alloc();
   if (has_tile_kernel()) {
     const std::int64_t row_stride = is_transposed ? 1 : b.stride,

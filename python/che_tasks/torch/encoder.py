@@ -112,7 +112,10 @@ class Encoder(nn.Module):
     if not isinstance(first, (Encoding, AbsoluteEncoding)):
       raise ValueError(f"encoding: made {type(first).__name__}; derive it from che_tasks.torch.Encoding")
     if isinstance(first, Encoding) and type(first) is not Encoding and not first.changes_attention():
-      raise ValueError(f"encoding {type(first).__name__}: overrides none of bias, rotate and logits")
+      raise ValueError(
+        f"encoding {type(first).__name__}: overrides none of bias, rotate and logits; "
+        "override one, or pass che_tasks.torch.Encoding for a model without encoding"
+      )
     self.embed = nn.Module()
     self.embed.w = normal(inputs + 1, shape.width, sigma=0.02)
     self.pos: AbsoluteEncoding | None = None

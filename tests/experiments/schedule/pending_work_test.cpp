@@ -41,7 +41,7 @@ TEST_F(PrepareTraining, TakesWhatIsNotComplete) {
 
 // How a complete run was computed stays known; what it is asked for beside that is stored.
 TEST_F(PrepareTraining, KeepsTheExecutionOfCompleteRuns) {
-  const RunFolder complete = store_run(scratch_.path(), config(0), RunState::kFinished, 0.5);
+  store_run(scratch_.path(), config(0), RunState::kFinished, 0.5);
   store_run(scratch_.path(), config(1), RunState::kInterrupted);
   std::vector<RunConfig> others{config(0), config(1)};
   for (RunConfig& other : others) other.execution.threads = 2;
