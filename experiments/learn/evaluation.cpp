@@ -173,7 +173,10 @@ Evaluation::Evaluation(const Model& model, const std::vector<RunConfig>& runs,
       runs_(runs),
       lengths_(std::move(lengths)),
       stop_(stop),
-      meter_(run_id(runs.front()), Phase::kEvaluating, 0, static_cast<std::int64_t>(lengths_.size()),
+      meter_({.job = run_id(runs.front()),
+              .runs = runs.size(),
+              .phase = Phase::kEvaluating,
+              .total = static_cast<std::int64_t>(lengths_.size())},
              evaluation_operations(runs.front(), lengths_), progress),
       save_timer_(kSaveSeconds) {}
 

@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdio>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "core/bounded_json.h"
 #include "core/error.h"
@@ -59,6 +60,7 @@ Progress warning_about(const std::string& job, const std::string& text) {
 
 std::string to_json_line(const Progress& progress) {
   nlohmann::json json{{"job", progress.job},
+                      {"runs", progress.runs},
                       {"phase", kPhases[static_cast<std::size_t>(progress.phase)]},
                       {"done", progress.done},
                       {"total", progress.total},
@@ -76,6 +78,7 @@ std::optional<Progress> parse_progress(std::string_view line) {
   try {
     const nlohmann::json json = parse_bounded_json(line, kLineLimits);
     progress.job = json.at("job").get<std::string>();
+    progress.runs = json.at("runs").get<std::size_t>();
     progress.phase = phase_named(json.at("phase").get<std::string>());
     progress.done = json.at("done").get<std::int64_t>();
     progress.total = json.at("total").get<std::int64_t>();
@@ -96,17 +99,17 @@ std::string describe(const Progress& progress) {
   if (progress.phase == Phase::kWarning) return fmt::format("{}: warning: {}", progress.job, progress.text);
   const bool training = progress.phase == Phase::kTraining;
   const std::string left = progress.left ? fmt::format("{} left, ", duration_text(*progress.left)) : "";
-  return fmt::format("{}: {} {}/{}, {}loss {:.3f}, accuracy {:.1f} %, {:.3g} {}/s", progress.job,
+  const std::string others = progress.runs > 1 ? fmt::format(" and {} more", progress.runs - 1) : "";
+  return fmt::format("{}{}: {} {}/{}, {}loss {:.3f}, accuracy {:.1f} %, {:.3g} {}/s", progress.job, others,
                      training ? "step" : "length", progress.done, progress.total, left, progress.loss,
                      100 * progress.accuracy, progress.per_second, training ? "steps" : "lengths");
 }
 
-ProgressMeter::ProgressMeter(const std::string& job, Phase phase, std::int64_t done, std::int64_t total,
-                             double work, const ProgressSink& sink)
-    : progress_{.job = job, .phase = phase, .done = done, .total = total},
+ProgressMeter::ProgressMeter(Progress begun, double work, const ProgressSink& sink)
+    : progress_(std::move(begun)),
       sink_(sink),
       time_left_(work),
-      reported_(done),
+      reported_(progress_.done),
       is_due_(kProgressSeconds) {}
 
 void ProgressMeter::add(double work, double loss, double accuracy) {

@@ -59,6 +59,11 @@ TEST(Progress, IsDescribedWithTheTimeLeftFirst) {
   evaluating.left.reset();
   EXPECT_EQ("reverse_string-rope: length 120/2000, loss 0.512, accuracy 71.2 %, 35.1 lengths/s",
             describe(evaluating));
+  Progress of_three = training();
+  of_three.runs = 3;
+  EXPECT_EQ(
+      "reverse_string-rope and 2 more: step 120/2000, 48 s left, loss 0.512, accuracy 71.2 %, 35.1 steps/s",
+      describe(*parse_progress(to_json_line(of_three))));
 }
 
 // Returns what `write` prints to a terminal with so many columns. A terminal adds a carriage return to each
