@@ -88,19 +88,21 @@ Table status_table(const ExperimentStatus& status, const std::string& name) {
   table.data.columns = {"run",   "task", "encoding", "seed",     "data_seed", "learning_rate",
                         "state", "step", "steps",    "measured", "lengths",   "detail"};
   for (const RunProgress& run : status.progress) {
-    table.printed.rows.push_back({.group = "",
-                                  .cells = {{.text = run.task},
-                                            {.text = run.encoding},
-                                            {.text = fmt::format("{}", run.seed)},
-                                            {.text = real_text(run.learning_rate)},
-                                            {.text = run.state},
-                                            {.text = fmt::format("{}", run.step)},
-                                            {.text = fmt::format("{}", run.steps)},
-                                            {.text = fmt::format("{}", run.measured)},
-                                            {.text = fmt::format("{}", run.lengths)},
-                                            {.text = run.detail}}});
-    table.data.rows.push_back({run.id, run.task, run.encoding, run.seed, run.data_seed, run.learning_rate,
-                               run.state, run.step, run.steps, static_cast<std::int64_t>(run.measured),
+    table.printed.rows.push_back(
+        {.group = "",
+         .cells = {{.text = run.task},
+                   {.text = run.encoding},
+                   {.text = fmt::format("{}", run.seed)},
+                   {.text = run.learning_rate ? real_text(*run.learning_rate) : kNoNumber},
+                   {.text = run.state},
+                   {.text = run.step ? fmt::format("{}", *run.step) : kNoNumber},
+                   {.text = run.steps ? fmt::format("{}", *run.steps) : kNoNumber},
+                   {.text = fmt::format("{}", run.measured)},
+                   {.text = fmt::format("{}", run.lengths)},
+                   {.text = run.detail}}});
+    table.data.rows.push_back({run.id, run.task, run.encoding, run.seed, table_value(run.data_seed),
+                               table_value(run.learning_rate), run.state, table_value(run.step),
+                               table_value(run.steps), static_cast<std::int64_t>(run.measured),
                                static_cast<std::int64_t>(run.lengths), run.detail});
   }
   for (const auto& [state, detail] : status.unopened) {

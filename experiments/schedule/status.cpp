@@ -99,14 +99,17 @@ ExperimentStatus experiment_status(const std::filesystem::path& experiment, cons
                             .task = config.row_label().text(),
                             .encoding = config.column_label().text(),
                             .seed = config.seed,
-                            .data_seed = config.data_seed,
-                            .learning_rate = config.learning_rate,
                             .state = run.state_text(),
-                            .step = run.stored.status.step,
-                            .steps = config.training.steps,
                             .measured = lengths - run.needs.missing.size(),
                             .lengths = lengths,
                             .detail = detail});
+    if (!config.is_foreign()) {
+      RunProgress& trained_here = all.progress.back();
+      trained_here.data_seed = config.data_seed;
+      trained_here.learning_rate = config.learning_rate;
+      trained_here.step = run.stored.status.step;
+      trained_here.steps = config.training.steps;
+    }
     if (!detail.empty()) note(run.state_text(), fmt::format("{}: {}", folder.id(), detail));
     if (run.is_at_work) ++at_work;
     if (run.state == RunState::kFailed || run.needs.is_damaged) return;

@@ -39,11 +39,13 @@ struct RunProgress {
   std::string task;  // The label that tables use.
   std::string encoding;
   std::int64_t seed = 0;
-  std::int64_t data_seed = 0;
-  double learning_rate = 0;
   std::string state;  // See ObservedRun::state_text.
-  std::int64_t step = 0;
-  std::int64_t steps = 0;    // The number that the config wants.
+  // Nothing for a model that was trained outside che.
+  std::optional<std::int64_t> data_seed = {};
+  std::optional<double> learning_rate = {};
+  std::optional<std::int64_t> step = {};
+  std::optional<std::int64_t> steps = {};  // The number that the config wants.
+
   std::size_t measured = 0;  // Test lengths that are measured,
   std::size_t lengths = 0;   // of those that the config wants.
   std::string detail;        // Empty for a run that is waiting, or finished without having diverged.

@@ -50,11 +50,6 @@ std::string format_table(const Table& table, std::string_view format, const Term
   throw Error(fmt::format("unknown table format '{}'{}", format, known_names_hint(format, table_formats())));
 }
 
-TableValue table_value(const std::optional<double>& number) {
-  if (number) return *number;
-  return std::monostate();
-}
-
 std::string p_text(double p) { return fmt::format("{:.3g}", p); }
 
 PrintedCell number_cell(const std::optional<double>& number, std::string (*form)(double)) {

@@ -74,7 +74,10 @@ enum class NoteChoice { kNone, kShort, kAll };
 using TableValue = std::variant<std::monostate, std::string, std::int64_t, double>;
 
 // Turns a missing number into std::monostate.
-TableValue table_value(const std::optional<double>& number);
+template <typename Number>
+TableValue table_value(const std::optional<Number>& number) {
+  return number ? TableValue(*number) : TableValue();
+}
 
 // A table as programs read it: unrounded, one value a field, empty where there is none.
 struct DataTable {

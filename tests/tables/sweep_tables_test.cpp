@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "models/architectures/foreign.h"
 #include "tests/experiments/results/made_up_experiment.h"
 #include "tests/experiments/store/made_up_results.h"
 #include "tests/golden_file.h"
@@ -31,6 +32,21 @@ TEST(StatusTable, HasTheChosenRunsOnly) {
   ASSERT_EQ(table.printed.rows.size(), 3U);
   EXPECT_EQ(table.printed.rows.size(), table.data.rows.size());
   for (const PrintedRow& row : table.printed.rows) EXPECT_EQ(row.cells.front().text, "even_pairs");
+}
+
+TEST(StatusTable, SaysNothingOfATrainingOutsideChe) {
+  const ScratchFolder scratch;
+  RunConfig config = made_up_config("even_pairs", "rope");
+  config.model = foreign_model("my_lstm");
+  store_run(scratch.path(), config, RunState::kFinished, 0.5);
+  const Table table = status_table(experiment_status(scratch.path()), "made_up");
+  ASSERT_EQ(table.data.rows.size(), 1U);
+  for (std::size_t i = 0; i < table.data.columns.size(); ++i) {
+    const std::string& name = table.data.columns[i];
+    const bool is_of_training =
+        name == "data_seed" || name == "learning_rate" || name == "step" || name == "steps";
+    EXPECT_EQ(is_of_training, table.data.rows[0][i] == TableValue()) << name;
+  }
 }
 
 TEST(StatusTable, HasFoldersThatCannotBeOpened) {
