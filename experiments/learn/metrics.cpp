@@ -8,6 +8,7 @@
 
 #include "core/files.h"
 #include "core/hashes.h"
+#include "experiments/store/run_files.h"
 
 namespace che {
 namespace {
@@ -136,7 +137,7 @@ std::string tensorboard_events(const std::vector<MetricsRow>& metrics,
 void write_tensorboard(const RunFolder& run, const std::vector<MetricsRow>& metrics,
                        const std::vector<EvaluationRow>& evaluation, const RunStatus& status) {
   if (!run.config().log.tensorboard) return;
-  write_file_atomically(run.path() / "events.out.tfevents.che",
+  write_file_atomically(run.path() / kEventsFile,
                         tensorboard_events(metrics, present_rows(evaluation, run.config()),
                                            utc_seconds(status.started).value_or(0)));
 }

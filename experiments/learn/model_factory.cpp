@@ -64,8 +64,10 @@ ComputingDevice open_device(const ExecutionConfig& execution) {
   const std::shared_ptr<Gpu> gpu = open_cuda_gpu(allowed.empty() || is_given ? 0 : allowed.front(),
                                                  is_tf32 ? GpuPrecision::kTf32 : GpuPrecision::kFp32);
   return {gpu->device,
-          fmt::format("cuda ({}, {}{})", gpu->description.name, precision_name(execution.precision),
-                      execution.replays_steps() ? ", graphs" : ""),
+          fmt::format(
+              "cuda ({}, {}{}{})", gpu->description.name, precision_name(execution.precision),
+              execution.replays_steps() ? ", graphs" : "",
+              execution.micro_batch > 0 ? fmt::format(", micro-batches of {}", execution.micro_batch) : ""),
           gpu};
 }
 

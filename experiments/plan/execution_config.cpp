@@ -39,6 +39,7 @@ std::string cpu_text(const ExecutionConfig& execution) {
   std::vector<std::string> parts;
   if (execution.has_bf16()) parts.push_back(precision_name(execution.precision));
   if (execution.kernels == Kernels::kReference) parts.emplace_back("reference kernels");
+  if (execution.micro_batch > 0) parts.push_back(fmt::format("micro-batches of {}", execution.micro_batch));
   return parts.empty() ? "cpu" : fmt::format("cpu ({})", fmt::join(parts, ", "));
 }
 

@@ -47,7 +47,7 @@ struct ExecutionConfig {
   bool replays_steps() const { return graphs && kernels == Kernels::kFused && micro_batch == 0; }
 };
 
-// A CPU with what changes its rounding: "cpu", "cpu (bf16)" or "cpu (reference kernels)".
+// A CPU with what changes its rounding: "cpu", "cpu (bf16)" or "cpu (micro-batches of 16)".
 std::string cpu_text(const ExecutionConfig& execution);
 
 // ExecutionConfig::replicas that choose_replicas() is to choose, "auto" in configs.

@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include "core/files.h"
 #include "core/parallel.h"
 #include "core/process.h"
 #include "core/text.h"
@@ -18,6 +19,7 @@
 #include "experiments/results/text_rows.h"
 #include "experiments/store/checkpoint.h"
 #include "experiments/store/needs.h"
+#include "experiments/store/run_files.h"
 
 namespace che {
 
@@ -108,6 +110,14 @@ void check_texts(const std::vector<RunFolder>& runs, const fs::path& experiment)
   check_corpora(all);
 }
 
+// Whether the run has or will have the log that is asked for. A finished training keeps its own.
+bool is_logged(const LogConfig& asked, const RunFolder& run, const RunNeeds& needs) {
+  const LogConfig& kept = run.config().log;
+  const bool lacks_events = asked.tensorboard && needs.is_complete() && !is_present(run.path() / kEventsFile);
+  return asked.every_steps == kept.every_steps && asked.validation_steps == kept.validation_steps &&
+         !lacks_events;
+}
+
 }  // namespace
 
 PendingWork prepare_training(const std::vector<RunConfig>& runs, const fs::path& experiment, bool retrain) {
@@ -123,6 +133,7 @@ PendingWork prepare_training(const std::vector<RunConfig>& runs, const fs::path&
   std::vector<RunFolder> pending;
   std::vector<std::string> lost;
   std::vector<std::string> without_predictions;
+  std::vector<std::string> other_logs;
   std::set<std::string> unchanged;  // Complete runs keep the settings of execution that computed them.
   PassedRuns passed;
   ContinuedRuns continued;
@@ -143,7 +154,7 @@ PendingWork prepare_training(const std::vector<RunConfig>& runs, const fs::path&
     if (retrain && needs.may_be_retrained()) needs = assess_anew(folder);
     return Looked{std::move(folder), std::move(needs), std::move(steps), std::move(warnings)};
   };
-  for_each_in_order(runs.size(), look, [&](std::size_t, Looked looked) {
+  for_each_in_order(runs.size(), look, [&](std::size_t i, Looked looked) {
     for (const std::string& warning : looked.warnings) print_warning(warning);
     const RunFolder& folder = folders.emplace_back(std::move(looked.folder));
     const RunNeeds& needs = looked.needs;
@@ -151,6 +162,7 @@ PendingWork prepare_training(const std::vector<RunConfig>& runs, const fs::path&
       if (passed.runs.empty()) passed.first = folder.id();
       passed.runs[folder.id()] = std::move(looked.passed);
     }
+    if (!is_logged(runs[i].log, folder, needs)) other_logs.push_back(folder.id());
     if (needs.has_lost_predictions) without_predictions.push_back(folder.id());
     if (needs.is_complete()) {
       ++work.complete;
@@ -175,6 +187,13 @@ PendingWork prepare_training(const std::vector<RunConfig>& runs, const fs::path&
         "stored that could write them, as after `che unpack`, and --retrain, which replaces results, would "
         "train again; {} the first",
         counted(without_predictions.size(), "run"), without_predictions.front()));
+  }
+  if (!other_logs.empty() && !retrain) {
+    work.notes.push_back(fmt::format(
+        "{} log: training is done, so that its metrics stay as they are and no event file is added; {} the "
+        "first",
+        other_logs.size() == 1 ? "1 run keeps its" : fmt::format("{} runs keep their", other_logs.size()),
+        other_logs.front()));
   }
   continued.describe(work.notes);
   if (retrain) work.to_begin_again = std::move(passed.runs);

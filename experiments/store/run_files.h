@@ -13,6 +13,9 @@ namespace che {
 // The state of a run with damaged files, and the ending of such files once they are set aside.
 inline constexpr const char* kDamaged = "damaged";
 
+// The TensorBoard event file of a run.
+inline constexpr const char* kEventsFile = "events.out.tfevents.che";
+
 // A stored file whose content has changed, or that is not a regular file. A file that the system does not let
 // us read is not damaged.
 struct Damage {

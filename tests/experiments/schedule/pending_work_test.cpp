@@ -53,6 +53,17 @@ TEST_F(PrepareTraining, KeepsTheExecutionOfCompleteRuns) {
   EXPECT_EQ(2, threads_of(others[1]));
 }
 
+TEST_F(PrepareTraining, SaysWhereAFinishedRunKeepsItsLog) {
+  store_run(scratch_.path(), config(0), RunState::kFinished, 0.5);
+  RunConfig run = config(0);
+  const auto notes = [&] { return prepare_training({run}, scratch_.path(), /*retrain=*/false).notes; };
+  EXPECT_TRUE(notes().empty());
+  for (const LogConfig& other : {LogConfig{.every_steps = 50}, LogConfig{.tensorboard = true}}) {
+    run.log = other;
+    expect_contains(notes().at(0), {"1 run keeps its log: training is done", run_id(run)});
+  }
+}
+
 TEST_F(PrepareTraining, RefusesToReplaceResultsUnasked) {
   store_run(scratch_.path(), config(0), RunState::kFinished, 0.5);  // Its model is pruned.
   RunConfig longer = config(0);
@@ -139,10 +150,11 @@ TEST_F(PrepareTraining, SaysWhereAnotherProgramBeganARun) {
   status.processor = processor_name();
   folder.write_status(status);
   EXPECT_TRUE(notes().empty());
-  RunConfig with_reference = config(0);
-  with_reference.execution.kernels = Kernels::kReference;
-  expect_contains(prepare_training({with_reference}, scratch_.path(), false).notes.at(0),
-                  {"here is " + computed_by(status) + " (reference kernels)"});
+  RunConfig otherwise = config(0);
+  otherwise.execution.kernels = Kernels::kReference;
+  otherwise.execution.micro_batch = 16;
+  expect_contains(prepare_training({otherwise}, scratch_.path(), false).notes.at(0),
+                  {"here is " + computed_by(status) + " (reference kernels, micro-batches of 16)"});
   EXPECT_TRUE(notes().empty());
   add_earlier(status, before);
   add_earlier(status, before);
