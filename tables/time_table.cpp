@@ -178,6 +178,12 @@ std::string time_table(const StepTimes& times, const std::string& base, std::str
                     "compare, too: {}.",
                     fmt::join(times.hardware, "; ")));
   }
+  if (times.in_parts > 0) {
+    notes.push_back(
+        fmt::format("Another program, processor or setting began {}, and its steps count, too: see `earlier` "
+                    "in status.json.",
+                    counted(times.in_parts, "run")));
+  }
   if (format == "csv" || format == "json") {
     Table table{.title = "Milliseconds per training step and test batch."};
     table.data = time_data(cells);
