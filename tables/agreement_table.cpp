@@ -139,6 +139,12 @@ std::vector<Note> notes_of(const PaperAgreement& agreement, const ResultTable& t
         "task take the tasks as unrelated; this one does not.",
         joint->encodings, correlation_text(joint->mean), p_text(joint->p),
         joint->encodings <= kMaxExactOrders ? "every order" : fmt::format("{} random orders", kRandomOrders));
+    if (!joint->tied.empty()) {
+      std::vector<std::string> tied;
+      for (const TaskLabel& task : joint->tied) tied.push_back(task.text());
+      add_note(notes, NoteKind::kReading, "Not in the joint test, because these encodings tie: {}.",
+               fmt::join(tied, ", "));
+    }
   }
   append_claims_note(notes, agreement.claims, NoteKind::kReading);
   append_unequal_runs_note(notes, table, agreement.aggregate);

@@ -111,8 +111,8 @@ std::optional<JointAgreement> agree_jointly(const std::vector<ComparableRow>& ro
     ranked.push_back(&rows[i]);
     for (const auto& [column, counted] : rows[i].cells) ++holders[column];
   }
+  JointAgreement joint;
   std::vector<RankedPair> pairs;
-  double sum = 0;
   for (const ComparableRow* const row : ranked) {
     RankedPair pair;
     for (const auto& [column, counted] : row->cells) {
@@ -121,14 +121,18 @@ std::optional<JointAgreement> agree_jointly(const std::vector<ComparableRow>& ro
       pair.y.push_back(counted.cell->paper->score);
     }
     const auto correlation = pair.x.size() < kMinRanked ? std::nullopt : spearman(pair.x, pair.y);
-    if (!correlation) continue;
-    sum += *correlation;
+    if (!correlation) {
+      joint.tied.push_back(row->row->task);
+      continue;
+    }
+    joint.mean += *correlation;
     pairs.push_back(std::move(pair));
   }
   if (pairs.size() < 2) return std::nullopt;
-  return JointAgreement{.encodings = pairs.front().x.size(),
-                        .mean = sum / static_cast<double>(pairs.size()),
-                        .p = joint_rank_correlation_p(pairs)};
+  joint.encodings = pairs.front().x.size();
+  joint.mean /= static_cast<double>(pairs.size());
+  joint.p = joint_rank_correlation_p(pairs);
+  return joint;
 }
 
 }  // namespace
