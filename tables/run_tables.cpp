@@ -233,7 +233,7 @@ DataTable length_data(const ResultTable& table) {
                                                measured.seed,
                                                yes_or_no(measured.eval_dropout),
                                                yes_or_no(is_in_score(run, measured)),
-                                               table_value(row.chance),
+                                               table_value(row.chance_at({measured.length})),
                                                measured.accuracy,
                                                is_foreign ? TableValue() : measured.loss};
       values.insert(values.end(), numbers.begin(), numbers.end());

@@ -199,15 +199,11 @@ std::vector<std::int64_t> lengths_of_score(const TableRun& run) {
   return run.scored_lengths.empty() ? run.config.evaluation.lengths() : run.scored_lengths;
 }
 
-std::optional<double> chance_of(const TableRun& run) {
-  if (run.metric.source != Metric::Source::kAccuracy) return std::nullopt;
-  return create_workload(run.config)->chance(lengths_of_score(run));
-}
-
 TableRow make_row(const TableRun& run) {
   const bool is_registered = !run.config.has_text() && !run.config.task.is_declared();
-  TableRow row{
-      .level = level_of(run.config), .task = run.task, .metric = run.metric, .chance = chance_of(run)};
+  TableRow row{.level = level_of(run.config), .task = run.task, .metric = run.metric};
+  if (run.metric.source == Metric::Source::kAccuracy) row.workload = create_workload(run.config);
+  row.chance = row.chance_at(lengths_of_score(run));
   row.permutation_invariant =
       is_registered && Registry<TaskEntry>::instance().get(run.config.task.name).permutation_invariant;
   return row;
@@ -297,7 +293,8 @@ ResultTable make_table(const std::vector<RunFolder>& runs, const ReadingRules& r
     if (&first == &run) rows.emplace(run.task, make_row(run));
     TableRow& row = rows.at(run.task);
     // The row has no chance where it differs between the test lengths of runs.
-    const bool has_other = lengths_of_score(run) != lengths_of_score(first) && chance_of(run) != row.chance;
+    const std::vector<std::int64_t> lengths = lengths_of_score(run);
+    const bool has_other = lengths != lengths_of_score(first) && row.chance_at(lengths) != row.chance;
     if (has_other) row.chance.reset();
     if (std::ranges::find(table.encodings, run.encoding) == table.encodings.end()) {
       table.encodings.push_back(run.encoding);

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -23,6 +24,7 @@
 #include "experiments/store/run_folder.h"
 #include "tasks/task.h"
 #include "workloads/metric.h"
+#include "workloads/workload.h"
 
 namespace che {
 
@@ -105,12 +107,18 @@ struct TableCell {
 struct TableRow {
   Level level = Level::kRegular;
   TaskLabel task;
-  Metric metric = {};                       // The scores are in this metric.
-  std::optional<double> chance = {};        // See Workload::chance; none where scores are no accuracies.
-  bool permutation_invariant = false;       // See TaskEntry.
-  std::vector<SettingValue> settings = {};  // See CellLabels::of_task.
+  Metric metric = {};                             // The scores are in this metric.
+  std::shared_ptr<const Workload> workload = {};  // Of a run of the row; none where scores are no accuracies.
+  std::optional<double> chance = {};   // Workload::chance at the scored lengths; none where these differ.
+  bool permutation_invariant = false;  // See TaskEntry.
+  std::vector<SettingValue> settings = {};         // See CellLabels::of_task.
   std::optional<TrivialBaselines> baselines = {};  // See add_trivial_baselines.
   std::vector<double> ngram_losses = {};           // In nats; see add_ngrams.
+
+  // Returns the accuracy of guessing, 0 .. 1, mean over these lengths; nothing without a workload.
+  std::optional<double> chance_at(const std::vector<std::int64_t>& lengths) const {
+    return workload == nullptr ? std::nullopt : workload->chance(lengths);
+  }
 };
 
 // The results of an experiment: one row per task, one column per encoding.

@@ -89,6 +89,18 @@ TEST(LengthTable, ShowsFurtherLengthsThatNoScoreCounts) {
   EXPECT_EQ(table.printed.rows.back().cells.back().text, "25.0");
 }
 
+TEST(LengthTable, HasTheChanceOfTheLength) {
+  const ScratchFolder scratch;
+  RunConfig config = made_up_declared_config("");
+  config.evaluation.first_length = 2;
+  config.evaluation.last_length = 3;
+  store_run(scratch.path(), config, RunState::kFinished, 0.5);
+  const Table table = length_table(make_table(open_runs(scratch.path())));
+  ASSERT_EQ(table.data.rows.size(), 2U);
+  EXPECT_EQ(table.data.rows[0][column(table, "chance")], TableValue(3.0 / 4));
+  EXPECT_EQ(table.data.rows[1][column(table, "chance")], TableValue(5.0 / 8));
+}
+
 TEST(StepTable, HasTheMeanOfTheRunsThatWereMeasuredAtAStep) {
   const ScratchFolder scratch;
   for (std::int64_t seed = 0; seed < 2; ++seed) {
@@ -220,6 +232,29 @@ TEST(AgreementTable, SaysWhenAllTie) {
   EXPECT_EQ(format_table(table, "md").find(kUntrainedSign), std::string::npos) << "a note of no cell";
   EXPECT_EQ(std::get<std::string>(table.data.rows[0][11]), "rope; alibi");
   EXPECT_EQ(table.printed.rows[0].cells[9].text, "--") << "nothing is known of what predictors score";
+}
+
+TEST(AgreementTable, NamesTasksThatTheJointTestLacks) {
+  const ScratchFolder scratch;
+  const auto store = [&](const std::string& task, std::int64_t place, const char* encoding) {
+    store_run(scratch.path(), made_up_config(task, encoding), RunState::kFinished,
+              0.5 + static_cast<double>(place) / 16);
+  };
+  for (std::int64_t place = 0; const char* encoding : {"randomized_rope", "randomized_alibi",
+                                                       "randomized_kerple", "randomized_dape_kerple"}) {
+    store("reverse_string", place, encoding);
+    store("missing_duplicate", place, encoding);
+    store("bucket_sort", 0, encoding);
+    ++place;
+  }
+  store("bucket_sort", 1, "randomized_fire");
+  const ResultTable results = make_table(open_runs(scratch.path()));
+  const PaperAgreement agreement = agree(results, Aggregate::kMax);
+  ASSERT_EQ(agreement.ranked, 3U);
+  ASSERT_TRUE(agreement.joint.has_value());
+  EXPECT_EQ(agreement.joint->encodings, 4U);
+  expect_contains(format_table(agreement_table(agreement, results), "md"),
+                  {"Not in the joint test, because these encodings tie: bucket_sort."});
 }
 
 TEST(AgreementTable, MarksABestThatDidNotTrain) {

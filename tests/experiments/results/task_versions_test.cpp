@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "experiments/results/read_results.h"
-#include "tasks/declared/task_definition.h"
 #include "tests/contains.h"
 #include "tests/experiments/store/made_up_results.h"
 #include "tests/message_of.h"
@@ -41,25 +40,11 @@ TEST(TaskVersions, OfATaskAreNotMixed) {
 
 TEST(TaskVersions, OfADeclaredTaskAreNotMixed) {
   const ScratchFolder scratch;
-  const auto with_definition = [&](const std::string& more) {
-    RunConfig config = made_up_config("even_pairs", "rope");
-    config.task = TaskConfig();
-    config.task.definition =
-        parse_task_definition(
-            "name: no_two\nsymbols: [a, b]\nanswer: accept\nautomaton: \"0 1 a\\n0 0 b\\n1 0 "
-            "b\\n0\\n1\\n\"\n" +
-                more,
-            "definition")
-            .canonical();
-    config.task.name = "no_two";
-    config.training.first_length = 2;
-    return config;
-  };
-  store_run(scratch.path(), with_definition(""), RunState::kFinished, 0.5);
+  store_run(scratch.path(), made_up_declared_config(""), RunState::kFinished, 0.5);
   // Of one version: two rows.
-  store_run(scratch.path(), with_definition("sample: balanced\n"), RunState::kFinished, 0.5);
+  store_run(scratch.path(), made_up_declared_config("sample: balanced\n"), RunState::kFinished, 0.5);
   EXPECT_EQ(2U, read_table({scratch.path()}).rows.size());
-  store_run(scratch.path(), with_definition("version: 2\n"), RunState::kFinished, 0.5);
+  store_run(scratch.path(), made_up_declared_config("version: 2\n"), RunState::kFinished, 0.5);
   const std::string refusal = message_of([&] { read_table({scratch.path()}); });
   expect_contains(refusal, {"two versions of the task no_two", "--only 'task={file: FILE}'"});
 }

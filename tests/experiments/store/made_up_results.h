@@ -7,6 +7,7 @@
 
 #include "experiments/store/experiment_folder.h"
 #include "experiments/store/run_folder.h"
+#include "tasks/declared/task_definition.h"
 
 namespace che {
 
@@ -20,6 +21,22 @@ inline RunConfig made_up_config(const std::string& task, const std::string& enco
   config.model.shape().width = 64;
   config.evaluation.last_length = 44;
   config.evaluation.samples = 64;
+  return config;
+}
+
+// A small run on a task that a definition declares, with `more` lines in it: whether no two a's are
+// neighbours.
+inline RunConfig made_up_declared_config(const std::string& more) {
+  RunConfig config = made_up_config("even_pairs", "rope");
+  config.task = TaskConfig();
+  config.task.definition =
+      parse_task_definition(
+          "name: no_two\nsymbols: [a, b]\nanswer: accept\nautomaton: \"0 1 a\\n0 0 b\\n1 0 b\\n0\\n1\\n\"\n" +
+              more,
+          "definition")
+          .canonical();
+  config.task.name = "no_two";
+  config.training.first_length = 2;
   return config;
 }
 
