@@ -68,22 +68,26 @@ void add_table_command(CLI::App& app, Action& action) {
       "aggregate, spread and n.");
   add_read_experiments(*command, options->runs_read);
   options->output.add_to(*command);
-  command
-      ->add_option("--metric", options->runs_read.metric,
-                   "what a score is: accuracy; ppl, bits or loss, of a prediction, where lower is better; "
-                   "accuracy for tasks and ppl for texts unless given")
-      ->check(one_of(metric_names()));
+  CLI::Option* const metric =
+      command
+          ->add_option(
+              "--metric", options->runs_read.metric,
+              "what a score is: accuracy; ppl, bits or loss, of a prediction, where lower is better; "
+              "accuracy for tasks and ppl for texts unless given")
+          ->check(one_of(metric_names()));
   // In place of scores, at most one of these.
   std::vector<CLI::Option*> rows;
   const auto add_rows = [&](const char* name, bool& value, const char* help) {
     CLI::Option* const option = command->add_flag(name, value, help);
     for (CLI::Option* const other : rows) option->excludes(other);
     rows.push_back(option);
+    return option;
   };
   add_rows("--runs", options->runs, "one row per run instead of one row per task");
-  add_rows(
+  metric->excludes(add_rows(
       "--lengths", options->lengths,
-      "one row per run and test length; csv and json have a column for every setting in which runs differ");
+      "one row per run and test length, with accuracy and loss; csv and json have a column for every setting "
+      "in which runs differ"));
   add_rows("--at-steps", options->at_steps,
            "one row per task, encoding and training step of evaluation.at_steps, with the mean score "
            "of the runs that were measured there, finished or not");

@@ -129,6 +129,12 @@ DataTable accuracy_data(const FigureSource& source) {
                   const auto position = by_position.empty()
                                             ? std::nullopt
                                             : std::optional(aggregate_of(by_position, Aggregate::kMean));
+                  std::vector<std::int64_t> lengths;
+                  for (const EvaluationRow& measured : rows_of_any_length(best.measured, best.config)) {
+                    const auto length = static_cast<double>(measured.length);
+                    if (length >= point.first && length <= point.last) lengths.push_back(measured.length);
+                  }
+                  const auto chance = task.chance_at(lengths);
                   const auto length = [&](std::int64_t TrainingConfig::*bound) {
                     return best.config.is_foreign() ? TableValue() : TableValue(best.config.training.*bound);
                   };
@@ -137,7 +143,7 @@ DataTable accuracy_data(const FigureSource& source) {
                            yes_or_no(is_at_baseline(source.table, task)), point.x, count_value(point.runs),
                            point.y, point.low, point.high, table_value(training_accuracy(source, cell)),
                            length(&TrainingConfig::first_length), length(&TrainingConfig::last_length),
-                           best.scored_lengths.front(), best.scored_lengths.back(), table_value(task.chance),
+                           best.scored_lengths.front(), best.scored_lengths.back(), table_value(chance),
                            table_value(position)});
                 });
   return data;

@@ -102,7 +102,7 @@ std::vector<SettingEffect> setting_effects(const ResultTable& table) {
         effect.scores[task][label] = std::move(scores);
         if (!path.starts_with(kDapePrefix)) continue;
         std::vector<double> without = scores_without_dape(table, task, label, repetitions);
-        if (!without.empty()) effect.without_dape[task][label] = std::move(without);
+        if (without.size() == repetitions.size()) effect.without_dape[task][label] = std::move(without);
       }
     }
     if (!effect.scores.empty()) effects.push_back(std::move(effect));

@@ -19,8 +19,8 @@ struct SettingEffect {
   // Scores of two values or more, by task and by label without this setting. The values of one label have the
   // same draws and learning rates; other values and runs are left out.
   std::map<TaskLabel, std::map<EncodingLabel, ScoresByValue>> scores;
-  // For settings of DAPE: scores of the same encoding without DAPE, by the same task and label, at the draws
-  // and learning rates that it shares with the values.
+  // For settings of DAPE: scores of the same encoding without DAPE, by the same task and label, at the
+  // values' draws and learning rates, where it has them all.
   std::map<TaskLabel, std::map<EncodingLabel, std::vector<double>>> without_dape = {};
 };
 

@@ -91,10 +91,13 @@ def end_labels(axes: Axes, ends: Sequence[tuple[float, Style]], x: float, height
                     va="center", annotation_clip=False)  # fmt: skip
 
 
-def draw_chance(axes: Axes, rows: Sequence[Row], **look: Any) -> None:
-  """A line at chance, which is unknown where columns are scored at other lengths and it depends on them."""
-  for chance in known(rows, "chance")[:1]:
-    axes.axhline(100 * chance, **CHANCE, **look)
+def draw_chance(axes: Axes, rows: Sequence[Row], x: str, **look: Any) -> None:
+  """A line at chance over the column `x`; it may depend on the test length."""
+  chances = {row.number(x): 100 * chance for row in rows for chance in known([row], "chance")}
+  if len(set(chances.values())) > 1:
+    axes.plot(*zip(*sorted(chances.items())), **CHANCE, **look)
+  elif chances:
+    axes.axhline(min(chances.values()), **CHANCE, **look)
 
 
 TRAINED = ("trained_from", "trained_to")
@@ -115,7 +118,7 @@ def draw_accuracy(axes: Axes, rows: Sequence[Row], styles: dict[str, Style]) -> 
       ends.append((100 * line[-1].number("accuracy"), styles[encoding]))
   if trained := common_training_lengths(rows):
     axes.axvspan(*trained, color=SHADE, linewidth=0, zorder=0)
-  draw_chance(axes, rows, zorder=1)
+  draw_chance(axes, rows, "length", zorder=1)
   axes.set_xlim(1, max(known(rows, "length")) * 1.03)
   axes.set_ylim(lowest_percent(known(rows, *ACCURACIES)), 102)
   return ends
@@ -279,7 +282,7 @@ def over_steps(rows: list[Row], width: float, column: str, y_label: str, caption
       most = max(known(rows, column))
       axes.set_ylim(-0.02 * most, 1.05 * most)
     else:
-      draw_chance(axes, members)
+      draw_chance(axes, members, "step")
       axes.set_ylim(lowest_percent(known(rows, "low", "chance")), 102)
     axes.set_xlim(0, 1.02 * max(known(rows, "step")))
     axes.xaxis.set_major_formatter(EngFormatter(sep=""))
@@ -332,6 +335,7 @@ def effects(rows: list[Row], width: float) -> Sheet:
     axes.set_xticks(values, [f"{value:g}" for value in values])
     axes.set_ylim(lowest_percent(known(rows, "low", "baseline", "without_dape")), 102)
 
+  differ = " or ".join(last)
   handles = legend_of(rows, styles, "setting_value")
   if known(rows, "without_dape"):
     handles.append(handle("the same without DAPE", **WITHOUT))
@@ -341,6 +345,6 @@ def effects(rows: list[Row], width: float) -> Sheet:
     rows,
     "What does a setting do?",
     f"Points show the score, the mean accuracy over the test lengths; each is {of_runs(rows)}.",
-    f"Runs differ in {' or '.join(last)} alone, and all values have the same seeds and learning rates.",
+    f"Runs of a line have the same seeds; but for learning rates that a rule chose, they differ in {differ} alone.",
   )
   return replace(panel_sheet(draw, panels, width, 32.0, handles, caption), around=12.0)

@@ -91,6 +91,16 @@ TEST(FigureData, AccuracyHasMeasuredLengthsThatNoScoreCounts) {
   EXPECT_EQ(column(accuracy_data({.table = table}), "runs"), (Texts{"2", "2", "2", "2", "1"}));
 }
 
+TEST(FigureData, AccuracyHasTheChanceOfTheLength) {
+  const ScratchFolder scratch;
+  RunConfig config = made_up_declared_config("");
+  config.evaluation.first_length = 2;
+  config.evaluation.last_length = 3;
+  store_run(scratch.path(), config, RunState::kFinished, 0.5);
+  EXPECT_EQ(column(accuracy_data({.table = make_table(open_runs(scratch.path()))}), "chance"),
+            (Texts{"0.75", "0.625"}));
+}
+
 TEST(FigureData, PositionsAreThoseOfTheLengthThatHasACurve) {
   const ScratchFolder scratch;
   RunConfig config =

@@ -34,6 +34,19 @@ TEST_F(SettingEffects, LeaveOutOnlyAValueWithoutSharedSeeds) {
   EXPECT_EQ(line.at(16), (std::vector<double>{0.5, 0.625}));
 }
 
+TEST_F(SettingEffects, ShowTheEncodingWithoutDapeWhereItHasTheSameSeeds) {
+  varied_experiment(scratch_.path());
+  const auto scores = [&] {
+    return setting_effects(make_table(open_runs(scratch_.path()))).front().without_dape;
+  };
+  store_run(scratch_.path(), made_up_config("reverse_string", "kerple", 0), RunState::kFinished, 0.25);
+  store_run(scratch_.path(), made_up_config("reverse_string", "kerple", 2), RunState::kFinished, 1);
+  EXPECT_TRUE(scores().empty()) << "the second seed of both is missing";
+  store_run(scratch_.path(), made_up_config("reverse_string", "kerple", 1), RunState::kFinished, 0.375);
+  EXPECT_EQ(scores().at({.name = "reverse_string"}).at(label_of("dape_kerple")),
+            (std::vector<double>{0.25, 0.375}));
+}
+
 TEST_F(SettingEffects, DoNotCompareRunsOfOtherSeeds) {
   RunConfig config = made_up_config("reverse_string", "rope");
   store_run(scratch_.path(), config, RunState::kFinished, 0.5);
