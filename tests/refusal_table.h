@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <boost/algorithm/string/replace.hpp>
-#include <cstdlib>
 #include <fstream>
 #include <functional>
 #include <iostream>
@@ -12,6 +11,7 @@
 #include <vector>
 
 #include "core/error.h"
+#include "tests/golden_file.h"
 
 namespace che {
 
@@ -59,16 +59,15 @@ std::string refusal_of(const Action& action, const std::string& path, const std:
 }
 
 // Expects of every case in `file`, one per line, the message on the indented line below it: what `outcome`
-// returns for the case, "accepted" where it is not refused. Returns the messages of the refused cases. With
-// CHE_UPDATE_GOLDEN=1 in the environment, writes the messages into the file.
+// returns for the case, "accepted" where it is not refused. Returns the messages of the refused cases. Writes
+// the messages into the file if updates_golden().
 inline std::vector<std::string> check_refusal_table(
     const std::string& file, const std::function<std::string(const std::string&)>& outcome) {
   std::ifstream stream(file);
   EXPECT_TRUE(stream) << "cannot read " << file;
   std::vector<std::string> lines;
   for (std::string line; std::getline(stream, line);) lines.push_back(line);
-  const char* const update = std::getenv("CHE_UPDATE_GOLDEN");
-  const bool is_update = !lines.empty() && update != nullptr && std::string_view(update) == "1";
+  const bool is_update = !lines.empty() && updates_golden();
   std::string updated;
   std::vector<std::string> refusals;
   for (std::size_t i = 0; i < lines.size(); ++i) {

@@ -270,29 +270,21 @@ std::vector<std::int64_t> ReplicaSet::steps_to_evaluate() const {
   std::vector<std::int64_t> steps;
   for (const std::int64_t step : config().evaluation.at_steps) {
     const bool is_missing = std::ranges::any_of(replicas_, [&](const Replica& replica) {
-      const auto rows = replica.at_steps.find(step);
-      return rows == replica.at_steps.end() || !missing_lengths(rows->second, config()).empty();
+      return !missing_lengths(replica.at_steps, step, config()).empty();
     });
     if (step >= training_.step && step < config().training.steps && is_missing) steps.push_back(step);
   }
   return steps;
 }
 
-const std::vector<EvaluationRow>& ReplicaSet::rows_of(const Replica& replica) const {
-  static const std::vector<EvaluationRow> none;
-  if (is_at_end()) return replica.evaluation;
-  const auto found = replica.at_steps.find(training_.step);
-  return found == replica.at_steps.end() ? none : found->second;
-}
-
 std::vector<std::int64_t> ReplicaSet::lengths_to_evaluate() const {
   std::set<std::int64_t> lengths;
   for (const Replica& replica : replicas_) {
     if (replica.has_failed()) continue;
-    const std::vector<std::int64_t> missing = !is_at_end() ? missing_lengths(rows_of(replica), config())
-                                              : replica.lacks_predictions
-                                                  ? training_.workload->lengths()
-                                                  : lengths_to_measure(rows_of(replica), config());
+    const std::vector<std::int64_t> missing =
+        !is_at_end()                ? missing_lengths(replica.at_steps, training_.step, config())
+        : replica.lacks_predictions ? training_.workload->lengths()
+                                    : lengths_to_measure(replica.evaluation, config());
     lengths.insert(missing.begin(), missing.end());
   }
   return {lengths.begin(), lengths.end()};

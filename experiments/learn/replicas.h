@@ -87,8 +87,6 @@ class ReplicaSet {
   void write_statuses();
 
  private:
-  // The rows of the present step's model.
-  const std::vector<EvaluationRow>& rows_of(const Replica& replica) const;
   void restore(std::size_t index);
   void fail(Replica& replica, const std::string& reason);
 

@@ -30,9 +30,7 @@ bool is_shorter(const RunFolder& other, const RunFolder& run) {
   const StoredRun stored = other.read();
   if (stored.status.state != RunState::kFinished || !stored.damage.empty()) return false;
   return std::ranges::all_of(config.evaluation.at_steps, [&](std::int64_t step) {
-    const auto rows = stored.at_steps.find(step);
-    return step >= other.config().training.steps ||
-           (rows != stored.at_steps.end() && missing_lengths(rows->second, config).empty());
+    return step >= other.config().training.steps || missing_lengths(stored.at_steps, step, config).empty();
   });
 }
 
@@ -45,10 +43,8 @@ Operations operations_left(const RunConfig& config, const StoredRun& stored, std
                   .evaluation = evaluation_operations(config, needs.has_model ? needs.missing : all)};
   for (const std::int64_t step : config.evaluation.at_steps) {
     if (step < first_step || step >= config.training.steps) continue;
-    const auto rows = stored.at_steps.find(step);
-    const bool is_measured = needs.has_model && rows != stored.at_steps.end();
     left.evaluation +=
-        evaluation_operations(config, is_measured ? missing_lengths(rows->second, config) : all);
+        evaluation_operations(config, needs.has_model ? missing_lengths(stored.at_steps, step, config) : all);
   }
   return left;
 }
@@ -89,9 +85,8 @@ RunNeeds assess(const RunConfig& config, const StoredRun& stored, bool has_model
       .has_lost_predictions = lacks_predictions && !can_predict && !is_mixed,
       .passed = {}};
   for (const std::int64_t step : config.evaluation.at_steps) {
-    const auto rows = stored.at_steps.find(step);
-    const bool is_measured = rows != stored.at_steps.end() && missing_lengths(rows->second, config).empty();
-    if (step < stored.status.step && !is_measured) needs.passed.push_back(step);
+    const bool is_passed = step < stored.status.step;
+    if (is_passed && !missing_lengths(stored.at_steps, step, config).empty()) needs.passed.push_back(step);
   }
   needs.left = operations_left(config, stored, has_model ? stored.status.step : 0, needs);
   return needs;

@@ -83,6 +83,11 @@ std::vector<std::int64_t> missing_lengths(const std::vector<EvaluationRow>& rows
   return missing;
 }
 
+std::vector<std::int64_t> missing_lengths(const StepRows& rows, std::int64_t step, const RunConfig& config) {
+  const auto found = rows.find(step);
+  return found == rows.end() ? config.evaluation.lengths() : missing_lengths(found->second, config);
+}
+
 std::vector<std::int64_t> lengths_to_measure(const std::vector<EvaluationRow>& rows,
                                              const RunConfig& config) {
   std::vector<std::int64_t> lengths = missing_lengths(rows, config);

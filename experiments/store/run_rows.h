@@ -79,8 +79,9 @@ std::optional<double> mean_value(const std::vector<EvaluationRow>& rows, const M
 // unknown, as it is for every metric but the accuracy.
 std::optional<double> mean_error(const std::vector<EvaluationRow>& rows, const Metric& metric = {});
 
-// Returns the test lengths of `config` that `rows` lack.
+// Returns the test lengths of `config` that `rows`, or those at a step, lack.
 std::vector<std::int64_t> missing_lengths(const std::vector<EvaluationRow>& rows, const RunConfig& config);
+std::vector<std::int64_t> missing_lengths(const StepRows& rows, std::int64_t step, const RunConfig& config);
 
 // Returns these and, for a text, the lengths whose rows lack their windows, or a curve that the config asks
 // for; by ascending length. For the rows of a run's last step: no others have windows and curves.

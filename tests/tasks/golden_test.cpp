@@ -3,9 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
-#include <sstream>
 
 #include "tasks/symbols.h"
+#include "tests/golden_file.h"
 #include "tests/tasks/every_task.h"
 
 namespace che {
@@ -25,20 +25,7 @@ class TaskGolden : public EveryTask {
   }
 };
 
-TEST_P(TaskGolden, DrawsTheSamplesOfTheGoldenFile) {
-  const std::filesystem::path path =
-      std::filesystem::path(CHE_SOURCE_DIR) / "tests" / "golden" / "tasks" / (name() + ".txt");
-  const char* update = std::getenv("CHE_UPDATE_GOLDEN");
-  if (update != nullptr && std::string_view(update) == "1") {
-    std::ofstream(path) << samples();
-    GTEST_SKIP() << "rewrote " << path;
-  }
-  std::ifstream file(path);
-  ASSERT_TRUE(file) << "cannot read " << path << "; CHE_UPDATE_GOLDEN=1 writes it";
-  std::ostringstream golden;
-  golden << file.rdbuf();
-  EXPECT_EQ(samples(), golden.str());
-}
+TEST_P(TaskGolden, DrawsTheSamplesOfTheGoldenFile) { expect_golden("tasks/" + name() + ".txt", samples()); }
 
 // The examples at the top of a task's source file, lines "//   input -> output".
 TEST_P(TaskGolden, TheExamplesOfItsSourceFileAreTrue) {

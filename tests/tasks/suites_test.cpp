@@ -7,17 +7,16 @@
 #include <gtest/gtest.h>
 #include <xxhash.h>
 
-#include <cstdlib>
 #include <fstream>
 #include <map>
 #include <set>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "core/registry.h"
 #include "tasks/suite.h"
 #include "tasks/task.h"
+#include "tests/golden_file.h"
 
 namespace che {
 namespace {
@@ -88,8 +87,7 @@ std::map<std::string, std::string> golden_lines() {
 
 TEST(Suites, AreFrozen) {
   std::map<std::string, std::string> golden = golden_lines();
-  const char* const update = std::getenv("CHE_UPDATE_GOLDEN");
-  const bool is_updated = update != nullptr && std::string_view(update) == "1";
+  const bool is_updated = updates_golden();
   const std::map<std::string, std::string> present = lines_of_suites();
   for (const auto& [what, content] : present) {
     const auto found = golden.find(what);
