@@ -130,9 +130,10 @@ DataTable accuracy_data(const FigureSource& source) {
                                             ? std::nullopt
                                             : std::optional(aggregate_of(by_position, Aggregate::kMean));
                   std::vector<std::int64_t> lengths;
-                  for (const EvaluationRow& measured : rows_of_any_length(best.measured, best.config)) {
-                    const auto length = static_cast<double>(measured.length);
-                    if (length >= point.first && length <= point.last) lengths.push_back(measured.length);
+                  for (const auto& [length, accuracy] : by_length(best)) {
+                    if (length >= point.first && length <= point.last) {
+                      lengths.push_back(static_cast<std::int64_t>(length));
+                    }
                   }
                   const auto chance = task.chance_at(lengths);
                   const auto length = [&](std::int64_t TrainingConfig::*bound) {

@@ -142,7 +142,8 @@ std::vector<Note> notes_of(const PaperAgreement& agreement, const ResultTable& t
     if (!joint->tied.empty()) {
       std::vector<std::string> tied;
       for (const TaskLabel& task : joint->tied) tied.push_back(task.text());
-      add_note(notes, NoteKind::kReading, "Not in the joint test, because these encodings tie: {}.",
+      add_note(notes, NoteKind::kReading,
+               "Not in the joint test, because here or in the paper these encodings all tie: {}.",
                fmt::join(tied, ", "));
     }
   }

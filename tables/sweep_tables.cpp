@@ -87,19 +87,21 @@ Table status_table(const ExperimentStatus& status, const std::string& name) {
        "opened, the detail says why."}};
   table.data.columns = {"run",   "task", "encoding", "seed",     "data_seed", "learning_rate",
                         "state", "step", "steps",    "measured", "lengths",   "detail"};
+  const auto whole = [](const std::optional<std::int64_t>& number) {
+    return PrintedCell{.text = number ? fmt::format("{}", *number) : kNoNumber};
+  };
   for (const RunProgress& run : status.progress) {
-    table.printed.rows.push_back(
-        {.group = "",
-         .cells = {{.text = run.task},
-                   {.text = run.encoding},
-                   {.text = fmt::format("{}", run.seed)},
-                   {.text = run.learning_rate ? real_text(*run.learning_rate) : kNoNumber},
-                   {.text = run.state},
-                   {.text = run.step ? fmt::format("{}", *run.step) : kNoNumber},
-                   {.text = run.steps ? fmt::format("{}", *run.steps) : kNoNumber},
-                   {.text = fmt::format("{}", run.measured)},
-                   {.text = fmt::format("{}", run.lengths)},
-                   {.text = run.detail}}});
+    table.printed.rows.push_back({.group = "",
+                                  .cells = {{.text = run.task},
+                                            {.text = run.encoding},
+                                            {.text = fmt::format("{}", run.seed)},
+                                            number_cell(run.learning_rate, real_text),
+                                            {.text = run.state},
+                                            whole(run.step),
+                                            whole(run.steps),
+                                            {.text = fmt::format("{}", run.measured)},
+                                            {.text = fmt::format("{}", run.lengths)},
+                                            {.text = run.detail}}});
     table.data.rows.push_back({run.id, run.task, run.encoding, run.seed, table_value(run.data_seed),
                                table_value(run.learning_rate), run.state, table_value(run.step),
                                table_value(run.steps), static_cast<std::int64_t>(run.measured),

@@ -178,11 +178,11 @@ std::string time_table(const StepTimes& times, const std::string& base, std::str
                     "compare, too: {}.",
                     fmt::join(times.hardware, "; ")));
   }
-  if (times.in_parts > 0) {
-    notes.push_back(
-        fmt::format("Another program, processor or setting began {}, and its steps count, too: see `earlier` "
-                    "in status.json.",
-                    counted(times.in_parts, "run")));
+  if (!times.with_earlier.empty()) {
+    notes.push_back(fmt::format(
+        "Other or unknown programs, processors or settings worked before on {}, and their times count, too: "
+        "see `earlier` in the status.json of {}.",
+        counted(times.with_earlier.size(), "run"), times.with_earlier.front()));
   }
   if (format == "csv" || format == "json") {
     Table table{.title = "Milliseconds per training step and test batch."};

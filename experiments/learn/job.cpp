@@ -48,9 +48,11 @@ void train_replicas(ReplicaSet& replicas, std::int64_t until, const ProgressSink
                     const std::atomic<int>& stop) {
   const RunConfig& config = replicas.config();
   const std::int64_t first_step = replicas.training().step;
-  ProgressMeter meter(
-      {.job = replicas.name(), .runs = replicas.size(), .done = first_step, .total = config.training.steps},
-      static_cast<double>(config.training.steps - first_step), progress);
+  ProgressMeter meter({.job = replicas.name(),
+                       .runs = replicas.training().runs.size(),
+                       .done = first_step,
+                       .total = config.training.steps},
+                      static_cast<double>(config.training.steps - first_step), progress);
   Every status_timer(kStatusSeconds);
   Every checkpoint_timer(config.execution.checkpoint_seconds);
 

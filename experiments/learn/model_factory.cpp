@@ -63,12 +63,10 @@ ComputingDevice open_device(const ExecutionConfig& execution) {
   const bool is_tf32 = execution.precision == Precision::kTf32 || execution.has_bf16();
   const std::shared_ptr<Gpu> gpu = open_cuda_gpu(allowed.empty() || is_given ? 0 : allowed.front(),
                                                  is_tf32 ? GpuPrecision::kTf32 : GpuPrecision::kFp32);
-  return {gpu->device,
-          fmt::format(
-              "cuda ({}, {}{}{})", gpu->description.name, precision_name(execution.precision),
-              execution.replays_steps() ? ", graphs" : "",
-              execution.micro_batch > 0 ? fmt::format(", micro-batches of {}", execution.micro_batch) : ""),
-          gpu};
+  std::vector<std::string> parts{gpu->description.name, precision_name(execution.precision)};
+  if (execution.replays_steps()) parts.emplace_back("graphs");
+  if (execution.micro_batch > 0) parts.push_back(fmt::format("micro-batches of {}", execution.micro_batch));
+  return {gpu->device, fmt::format("cuda ({})", fmt::join(parts, ", ")), gpu};
 }
 
 bool composes_attention(const RunConfig& config, const AttentionKernels& kernels) {

@@ -49,7 +49,6 @@ class ReplicaSet {
   explicit ReplicaSet(std::vector<Replica> replicas);
 
   const std::string& name() const { return name_; }  // The first run's id.
-  std::size_t size() const { return replicas_.size(); }
   // The runs' config; seed and learning rate are those of the first run.
   const RunConfig& config() const { return training_.runs.front(); }
   TrainingState& training() { return training_; }

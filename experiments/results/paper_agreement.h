@@ -69,8 +69,8 @@ struct JointAgreement {
   std::size_t encodings = 0;
   double mean = 0;  // The tasks' correlations over these encodings are averaged.
   double p = 1;     // See joint_rank_correlation_p.
-  std::vector<TaskLabel>
-      tied;  // Tasks with a correlation that have none over these encodings, which tie there.
+  // Tasks with a correlation in which these encodings all tie, here or in the paper.
+  std::vector<TaskLabel> tied;
 };
 
 struct PaperAgreement {

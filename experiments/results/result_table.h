@@ -109,8 +109,9 @@ struct TableRow {
   TaskLabel task;
   Metric metric = {};                             // The scores are in this metric.
   std::shared_ptr<const Workload> workload = {};  // Of a run of the row; none where scores are no accuracies.
-  std::optional<double> chance = {};   // Workload::chance at the scored lengths; none where these differ.
-  bool permutation_invariant = false;  // See TaskEntry.
+  // At the scored lengths; none without a workload, and where those of some run have another chance.
+  std::optional<double> chance = {};
+  bool permutation_invariant = false;              // See TaskEntry.
   std::vector<SettingValue> settings = {};         // See CellLabels::of_task.
   std::optional<TrivialBaselines> baselines = {};  // See add_trivial_baselines.
   std::vector<double> ngram_losses = {};           // In nats; see add_ngrams.

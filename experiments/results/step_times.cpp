@@ -122,7 +122,7 @@ StepTimes step_times(const std::vector<RunFolder>& all, const RunChoice& choice,
     TaskTimes& times = result.tasks[task];
     const TrainingConfig& training = config.training;
     const EvaluationConfig evaluation = with_exact_lengths(config.evaluation);
-    if (!stored.status.earlier.empty()) ++result.in_parts;
+    if (!stored.status.earlier.empty()) result.with_earlier.push_back(runs[i].id());
     if (!config.is_foreign()) result.hardware.insert(hardware_of(stored.status));
     result.has_shared_jobs = result.has_shared_jobs || config.execution.replicas > 1;
     if (const auto step = step_time(stored.metrics)) {

@@ -39,7 +39,7 @@ struct StepTimes {
   std::vector<EncodingLabel> unfinished;  // None of their runs is finished.
   bool has_shared_jobs = false;           // Jobs could hold several runs, each with the time of all.
   std::set<std::string> hardware;         // Processors, and GPUs with their settings, as hardware_of() says.
-  std::size_t in_parts = 0;               // Runs that another program, processor or setting began.
+  std::vector<std::string> with_earlier;  // Ids of runs with RunStatus::earlier.
 };
 
 // Collects the times of training and evaluation of finished runs. A run's step is the median over the rows of

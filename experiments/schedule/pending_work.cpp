@@ -74,10 +74,11 @@ class ContinuedRuns {
                           : fmt::format("{} go on from shorter runs; {}", counted(count_, "run"), first_));
     }
     if (others_ == 0) return;
-    notes.push_back(fmt::format(
-        "{} on from what another program or processor computed: results are close to those of one, not bit "
-        "for bit equal; {}",
-        others_ == 1 ? "1 run goes" : fmt::format("{} runs go", others_), others_text_));
+    notes.push_back(
+        fmt::format("{} on from what another program, processor or setting computed: results are close to "
+                    "those of one, not "
+                    "bit for bit equal; {}",
+                    others_ == 1 ? "1 run goes" : fmt::format("{} runs go", others_), others_text_));
   }
 
  private:
@@ -110,13 +111,34 @@ void check_texts(const std::vector<RunFolder>& runs, const fs::path& experiment)
   check_corpora(all);
 }
 
-// Whether the run has or will have the log that is asked for. A finished training keeps its own.
-bool is_logged(const LogConfig& asked, const RunFolder& run, const RunNeeds& needs) {
-  const LogConfig& kept = run.config().log;
-  const bool lacks_events = asked.tensorboard && needs.is_complete() && !is_present(run.path() / kEventsFile);
-  return asked.every_steps == kept.every_steps && asked.validation_steps == kept.validation_steps &&
-         !lacks_events;
-}
+// The runs of a call that do not get the log that is asked for.
+struct OtherLogs {
+  std::vector<std::string> of_training;     // A finished training keeps its own.
+  std::vector<std::string> without_events;  // Nothing of a complete run is computed.
+
+  void add(const LogConfig& asked, const RunFolder& run, const RunNeeds& needs) {
+    const LogConfig& kept = run.config().log;
+    if (asked.every_steps != kept.every_steps || asked.validation_steps != kept.validation_steps) {
+      of_training.push_back(run.id());
+    }
+    if (asked.tensorboard && needs.is_complete() && !is_present(run.path() / kEventsFile)) {
+      without_events.push_back(run.id());
+    }
+  }
+
+  void describe(std::vector<std::string>& notes) const {
+    if (!of_training.empty()) {
+      notes.push_back(
+          fmt::format("log.every_steps and log.validation_steps stay as stored in {}, whose training was "
+                      "finished; {} the first",
+                      counted(of_training.size(), "run"), of_training.front()));
+    }
+    if (!without_events.empty()) {
+      notes.push_back(fmt::format("log.tensorboard adds no event file to {}; {} the first",
+                                  counted(without_events.size(), "complete run"), without_events.front()));
+    }
+  }
+};
 
 }  // namespace
 
@@ -133,10 +155,10 @@ PendingWork prepare_training(const std::vector<RunConfig>& runs, const fs::path&
   std::vector<RunFolder> pending;
   std::vector<std::string> lost;
   std::vector<std::string> without_predictions;
-  std::vector<std::string> other_logs;
   std::set<std::string> unchanged;  // Complete runs keep the settings of execution that computed them.
   PassedRuns passed;
   ContinuedRuns continued;
+  OtherLogs other_logs;
   folders.reserve(runs.size());
   struct Looked {
     RunFolder folder;
@@ -162,7 +184,7 @@ PendingWork prepare_training(const std::vector<RunConfig>& runs, const fs::path&
       if (passed.runs.empty()) passed.first = folder.id();
       passed.runs[folder.id()] = std::move(looked.passed);
     }
-    if (!is_logged(runs[i].log, folder, needs)) other_logs.push_back(folder.id());
+    other_logs.add(runs[i].log, folder, needs);
     if (needs.has_lost_predictions) without_predictions.push_back(folder.id());
     if (needs.is_complete()) {
       ++work.complete;
@@ -188,13 +210,7 @@ PendingWork prepare_training(const std::vector<RunConfig>& runs, const fs::path&
         "train again; {} the first",
         counted(without_predictions.size(), "run"), without_predictions.front()));
   }
-  if (!other_logs.empty() && !retrain) {
-    work.notes.push_back(fmt::format(
-        "{} log: training is done, so that its metrics stay as they are and no event file is added; {} the "
-        "first",
-        other_logs.size() == 1 ? "1 run keeps its" : fmt::format("{} runs keep their", other_logs.size()),
-        other_logs.front()));
-  }
+  other_logs.describe(work.notes);
   continued.describe(work.notes);
   if (retrain) work.to_begin_again = std::move(passed.runs);
   for (const std::vector<std::size_t>& indices : group_into_jobs(work.configs)) {

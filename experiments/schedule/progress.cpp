@@ -99,8 +99,8 @@ std::string describe(const Progress& progress) {
   if (progress.phase == Phase::kWarning) return fmt::format("{}: warning: {}", progress.job, progress.text);
   const bool training = progress.phase == Phase::kTraining;
   const std::string left = progress.left ? fmt::format("{} left, ", duration_text(*progress.left)) : "";
-  const std::string others = progress.runs > 1 ? fmt::format(" and {} more", progress.runs - 1) : "";
-  return fmt::format("{}{}: {} {}/{}, {}loss {:.3f}, accuracy {:.1f} %, {:.3g} {}/s", progress.job, others,
+  const std::string runs = progress.runs > 1 ? fmt::format("{} runs, ", progress.runs) : "";
+  return fmt::format("{}: {}{} {}/{}, {}loss {:.3f}, accuracy {:.1f} %, {:.3g} {}/s", progress.job, runs,
                      training ? "step" : "length", progress.done, progress.total, left, progress.loss,
                      100 * progress.accuracy, progress.per_second, training ? "steps" : "lengths");
 }

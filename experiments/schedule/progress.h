@@ -17,11 +17,11 @@ enum class Phase : std::uint8_t { kTraining, kEvaluating, kWarning };
 // A report of a worker about its job. It writes each as one line of JSON to its standard output.
 struct Progress {
   std::string job;                 // The id of the job's first run.
-  std::size_t runs = 1;            // Of the job.
+  std::size_t runs = 1;            // Those that are computed together, failed ones included.
   Phase phase = Phase::kTraining;  // A warning has a text only.
   std::int64_t done = 0;           // Steps, or lengths in evaluation,
   std::int64_t total = 0;          // and how many there are in all.
-  // Means over the runs and over the steps or lengths since the report before.
+  // Means over the runs that have not failed and over the steps or lengths since the report before.
   double loss = 0;                  // Nats per output symbol.
   double accuracy = 0;              // 0 .. 1
   double per_second = 0;            // Steps or lengths per second since the report before.
@@ -40,8 +40,8 @@ std::string to_json_line(const Progress& progress);
 std::optional<Progress> parse_progress(std::string_view line);
 
 // "reverse_string-rope: step 120/2000, 48 s left, loss 0.512, accuracy 71.2 %, 35.1 steps/s". The most
-// important part comes first, because a narrow terminal cuts off the rest. A job of several runs is named by
-// the first: "reverse_string-rope and 8 more".
+// important part comes first, because a narrow terminal cuts off the rest. Several runs go by the name of the
+// first: "reverse_string-rope: 9 runs, step ...".
 std::string describe(const Progress& progress);
 
 // Counts the steps or lengths of one phase of a job, and reports every second and after the last of them.

@@ -128,6 +128,7 @@ RunFolder RunFolder::at(const fs::path& experiment, const RunConfig& config, con
     folder.config_is_stored_ = *text == stored_config_text(folder.config_);
     RunConfig computed_alike = folder.config_;
     computed_alike.execution = stored.config.execution;
+    computed_alike.log.tensorboard = stored.config.log.tensorboard;
     folder.execution_alone_differs_ =
         !folder.config_is_stored_ && *text == stored_config_text(computed_alike);
   } catch (const Error& damage) {

@@ -84,7 +84,7 @@ class RunFolder {
   // Writes config.yaml unless it is there as it should be; sets a damaged one aside. The caller holds the
   // experiment's lock. Throws Error as create_writable_folder does, and (runtime) when the disk refuses.
   void store_config() const;
-  // Whether the stored config has the same settings but other ones of execution.
+  // Whether the stored config has the same settings but other ones of execution or another log.tensorboard.
   bool execution_alone_differs() const { return execution_alone_differs_; }
   // Throw Error (runtime) when the disk refuses. Without rows there is no file.
   void write_metrics(const std::vector<MetricsRow>& rows) const;

@@ -28,7 +28,8 @@ struct RunStatus {
   std::string device;  // As cpu_text() has it, or "cuda (NVIDIA H200, tf32, graphs)".
   std::string host;
   std::string processor = {};  // Empty in files that were written without it.
-  // Other programs, processors or GPUs that worked on it before, as computed_by() names them, joined by "; ".
+  // Other programs, processors, GPUs or settings of execution that worked on it before, as computed_by()
+  // names them, joined by "; ".
   std::string earlier = {};
   // The run with fewer steps whose checkpoint this one began with; empty for a run that began at step 0.
   std::string continued_from = {};

@@ -345,6 +345,7 @@ def effects(rows: list[Row], width: float) -> Sheet:
     rows,
     "What does a setting do?",
     f"Points show the score, the mean accuracy over the test lengths; each is {of_runs(rows)}.",
-    f"Runs of a line have the same seeds; but for learning rates that a rule chose, they differ in {differ} alone.",
+    "All values of a line have the same seeds and, unless a rule chose them, the same learning rates; "
+    f"nothing else but {differ} varies.",
   )
   return replace(panel_sheet(draw, panels, width, 32.0, handles, caption), around=12.0)

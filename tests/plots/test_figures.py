@@ -399,10 +399,15 @@ def test_repetitions_of_a_model_outside_che_are_called_unpaired() -> None:
 
 def test_a_line_of_chance_needs_one() -> None:
   axes = Figure().subplots()
-  curves.draw_chance(axes, [Row({"chance": ""})])
+  rows = [Row({"length": length, "chance": chance}) for length, chance in [("3", ""), ("3", "0.625"), ("2", "0.75")]]
+  curves.draw_chance(axes, rows[:1], "length")
   assert not axes.lines
-  curves.draw_chance(axes, [Row({"chance": ""}), Row({"chance": "0.5"})])
-  assert len(axes.lines) == 1
+  curves.draw_chance(axes, rows[:2], "length")
+  curves.draw_chance(axes, rows, "length")
+  flat, sloping = axes.lines
+  assert list(flat.get_ydata()) == [62.5, 62.5]
+  assert list(sloping.get_xdata()) == [2, 3]
+  assert list(sloping.get_ydata()) == [75, 62.5]
 
 
 def test_numbers_of_a_map_can_be_read_on_every_colour() -> None:

@@ -47,6 +47,8 @@ TEST(StatusTable, SaysNothingOfATrainingOutsideChe) {
         name == "data_seed" || name == "learning_rate" || name == "step" || name == "steps";
     EXPECT_EQ(is_of_training, table.data.rows[0][i] == TableValue()) << name;
   }
+  const auto& printed = table.printed.rows[0].cells;
+  EXPECT_EQ(3, std::ranges::count(printed, kNoNumber, &PrintedCell::text));
 }
 
 TEST(StatusTable, HasFoldersThatCannotBeOpened) {

@@ -74,15 +74,16 @@ TEST_F(TimeTable, NamesTheHardwareWhereItDiffers) {
   EXPECT_TRUE(note_is_there());
 }
 
-TEST_F(TimeTable, CountsRunsThatWereComputedInParts) {
+TEST_F(TimeTable, CountsRunsThatOthersWorkedOnBefore) {
   const RunFolder run =
       store_run(scratch_.path(), made_up_config("even_pairs", "rope"), RunState::kFinished, 0.5);
   const auto table = [&] { return time_table(step_times(open_runs(scratch_.path())), "rope"); };
-  EXPECT_FALSE(contains(table(), "began"));
+  EXPECT_FALSE(contains(table(), "before"));
   RunStatus status = run.status();
   status.earlier = "che 0.2.0, commit abc1234, on a Z80";
   run.write_status(status);
-  expect_contains(table(), {"Another program, processor or setting began 1 run, and its steps count, too"});
+  expect_contains(table(),
+                  {"worked before on 1 run, and their times count, too", "status.json of " + run.id()});
 }
 
 // Stores a run whose steps take `step` seconds and whose evaluation took 0.4 seconds.

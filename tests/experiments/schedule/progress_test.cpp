@@ -44,9 +44,10 @@ TEST(Progress, TakesALossThatIsNotFinite) {
 }
 
 TEST(Progress, IgnoresOtherLines) {
-  for (const char* line : {"", "text", "[]", "{}", R"({"job":"a","phase":"training"})",
-                           R"({"job":"a","phase":"dreaming","done":1,"total":2,"loss":0,"accuracy":0,)"
-                           R"("per_second":1,"text":""})"}) {
+  for (const char* line :
+       {"", "text", "[]", "{}", R"({"job":"a","phase":"training"})",
+        R"({"job":"a","runs":1,"phase":"dreaming","done":1,"total":2,"loss":0,"accuracy":0,)"
+        R"("per_second":1,"text":""})"}) {
     EXPECT_FALSE(parse_progress(line).has_value()) << line;
   }
 }
@@ -59,10 +60,13 @@ TEST(Progress, IsDescribedWithTheTimeLeftFirst) {
   evaluating.left.reset();
   EXPECT_EQ("reverse_string-rope: length 120/2000, loss 0.512, accuracy 71.2 %, 35.1 lengths/s",
             describe(evaluating));
+}
+
+TEST(Progress, SaysHowManyRunsItIsTheMeanOf) {
   Progress of_three = training();
   of_three.runs = 3;
   EXPECT_EQ(
-      "reverse_string-rope and 2 more: step 120/2000, 48 s left, loss 0.512, accuracy 71.2 %, 35.1 steps/s",
+      "reverse_string-rope: 3 runs, step 120/2000, 48 s left, loss 0.512, accuracy 71.2 %, 35.1 steps/s",
       describe(*parse_progress(to_json_line(of_three))));
 }
 
