@@ -10,6 +10,7 @@
 #include <cmath>
 #include <condition_variable>
 #include <ctime>
+#include <map>
 #include <mutex>
 #include <stop_token>
 #include <system_error>
@@ -142,6 +143,37 @@ void remove_others(const fs::path& folder, const std::vector<std::uint64_t>& num
   }
 }
 
+// The numbers of the locks that this process has.
+class HeldLocks {
+ public:
+  static HeldLocks& instance() {
+    static HeldLocks locks;
+    return locks;
+  }
+
+  void add(const fs::path& folder, std::uint64_t number) {
+    const std::scoped_lock lock(mutex_);
+    numbers_[key(folder)] = number;
+  }
+  void remove(const fs::path& folder, std::uint64_t number) {
+    const std::scoped_lock lock(mutex_);
+    const auto found = numbers_.find(key(folder));
+    if (found != numbers_.end() && found->second == number) numbers_.erase(found);
+  }
+  std::optional<std::uint64_t> number(const fs::path& folder) {
+    const std::scoped_lock lock(mutex_);
+    const auto found = numbers_.find(key(folder));
+    return found == numbers_.end() ? std::nullopt : std::optional(found->second);
+  }
+
+ private:
+  // As the parent path of a file in the folder is spelled.
+  static fs::path key(const fs::path& folder) { return (folder / kPrefix).parent_path(); }
+
+  std::mutex mutex_;
+  std::map<fs::path, std::uint64_t> numbers_;
+};
+
 // Touches the file until it is asked to stop.
 void beat(const std::stop_token& stop, int file, double seconds) {
   std::mutex mutex;
@@ -155,6 +187,25 @@ void beat(const std::stop_token& stop, int file, double seconds) {
   }
 }
 
+// Throws Error (usage) when the newest lock of the folder has another number.
+void check_number(const fs::path& folder, std::uint64_t number) {
+  std::vector<std::uint64_t> numbers = numbers_in(folder);
+  if (numbers.empty() || numbers.back() < number) {
+    std::this_thread::sleep_for(kLateEntry);
+    numbers = numbers_in(folder);
+  }
+  if (!numbers.empty() && numbers.back() == number) return;
+  std::string who = "another process, or its lock was removed";
+  if (!numbers.empty() && numbers.back() > number) {
+    const auto state = read_state(path_of(folder, numbers.back()));
+    if (state && state->holder) who = describe(*state->holder);
+  }
+  throw Error(
+      fmt::format("'{}' was taken over by {}, as nothing was heard of this process; it writes nothing "
+                  "more there",
+                  folder.string(), who));
+}
+
 }  // namespace
 
 FileLock::FileLock(fs::path folder, std::uint64_t number, Descriptor file, double heartbeat_seconds)
@@ -163,7 +214,9 @@ FileLock::FileLock(fs::path folder, std::uint64_t number, Descriptor file, doubl
       file_(std::move(file)),
       heartbeat_([descriptor = file_.value(), heartbeat_seconds](const std::stop_token& stop) {
         beat(stop, descriptor, heartbeat_seconds);
-      }) {}
+      }) {
+  HeldLocks::instance().add(folder_, number_);
+}
 
 FileLock::FileLock(const fs::path& folder) {
   LockRefusal refusal;
@@ -182,6 +235,7 @@ FileLock& FileLock::operator=(FileLock&& other) noexcept {
 
 FileLock::~FileLock() {
   if (!file_.is_open()) return;
+  HeldLocks::instance().remove(folder_, number_);
   // Where it cannot be written, the lock is free with the end of this process.
   static_cast<void>(::pwrite(file_.value(), kFree.data(), kFree.size(), 0) < 0);
 }
@@ -199,6 +253,7 @@ std::optional<FileLock> FileLock::try_hold(const fs::path& folder, LockRefusal& 
     }
     FileReplacement file(path_of(folder, newest + 1));
     file.write(std::string(kHeld) + to_text(holder));
+    bool is_taken_over = false;  // From a holder that may wake and write.
     if (newest > 0) {
       const fs::path path = path_of(folder, newest);
       const std::optional<LockState> state = read_state(path);
@@ -209,6 +264,7 @@ std::optional<FileLock> FileLock::try_hold(const fs::path& folder, LockRefusal& 
         refusal = refusal_of(folder, path, *state, holder, age, timing);
         return std::nullopt;
       }
+      is_taken_over = !state->is_free;
     }
     if (!file.finish_new()) continue;
     // Somebody may have got further since, and have removed the file whose number is now used again.
@@ -219,7 +275,7 @@ std::optional<FileLock> FileLock::try_hold(const fs::path& folder, LockRefusal& 
       continue;
     }
     remove_others(folder, now, newest + 1);
-    remove_temporary_files(folder);
+    remove_temporary_files(folder, is_taken_over ? TemporaryFiles::kAll : TemporaryFiles::kOfTheDead);
     return FileLock(folder, newest + 1, file.take_file(), timing.heartbeat_seconds);
   }
   throw Error(
@@ -229,22 +285,10 @@ std::optional<FileLock> FileLock::try_hold(const fs::path& folder, LockRefusal& 
       ErrorKind::kRuntime);
 }
 
-void FileLock::check() const {
-  std::vector<std::uint64_t> numbers = numbers_in(folder_);
-  if (numbers.empty() || numbers.back() < number_) {
-    std::this_thread::sleep_for(kLateEntry);
-    numbers = numbers_in(folder_);
-  }
-  if (!numbers.empty() && numbers.back() == number_) return;
-  std::string who = "another process, or its lock was removed";
-  if (!numbers.empty() && numbers.back() > number_) {
-    const auto state = read_state(path_of(folder_, numbers.back()));
-    if (state && state->holder) who = describe(*state->holder);
-  }
-  throw Error(
-      fmt::format("'{}' was taken over by {}, as nothing was heard of this process; it writes nothing "
-                  "more there",
-                  folder_.string(), who));
+void FileLock::check() const { check_number(folder_, number_); }
+
+void FileLock::check_held(const fs::path& folder) {
+  if (const auto number = HeldLocks::instance().number(folder)) check_number(folder, *number);
 }
 
 bool FileLock::is_held(const fs::path& folder) {

@@ -59,6 +59,10 @@ class FileLock {
   // Throws Error (usage) that says who has the lock when it is not ours any more. Then this process was
   // silent for so long that another one took over. It must not write into the folder again.
   void check() const;
+  // Does this for the lock that this process has on `folder`, if it has one. Every FileReplacement there does
+  // it before its file gets its name. Who takes a lock over removes the temporary files, so that a process
+  // that sleeps in between replaces nothing when it wakes.
+  static void check_held(const std::filesystem::path& folder);
 
   // Whether anybody holds it, without holding it even for a moment: looking disturbs no start. It writes
   // nothing, so that it judges a holder on another machine by this machine's clock. It is meant for what is

@@ -14,6 +14,7 @@
 #include <cstring>
 #include <optional>
 
+#include "core/file_lock.h"
 #include "core/temporary_name.h"
 
 namespace che {
@@ -121,9 +122,9 @@ void write_into(const Descriptor& file, const fs::path& path, std::string_view c
   if (!file.is_open() || !write_all(file.value(), content)) fail("write", path, ErrorKind::kRuntime);
 }
 
-// Deletes the files in `folder` with such a name that no process has locked.
+// Deletes the files in `folder` with such a name, those that no process has locked or all.
 template <typename HasName>
-std::error_code clear_unlocked(const fs::path& folder, const HasName& has_name) {
+std::error_code clear(const fs::path& folder, TemporaryFiles which, const HasName& has_name) {
   std::error_code error;
   for (const fs::path& path : entries_of(folder, error)) {
     if (error) break;
@@ -131,7 +132,7 @@ std::error_code clear_unlocked(const fs::path& folder, const HasName& has_name) 
     const Descriptor file(::open(path.c_str(), O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
     struct stat status {};
     const bool is_file = file.is_open() && ::fstat(file.value(), &status) == 0 && S_ISREG(status.st_mode) &&
-                         lock_whole_file(file);
+                         (which == TemporaryFiles::kAll || lock_whole_file(file));
     if (is_file && ::unlink(path.c_str()) != 0 && errno != ENOENT) error = {errno, std::generic_category()};
   }
   return error;
@@ -271,9 +272,9 @@ FileReplacement::~FileReplacement() {
   if (!is_finished_) ::unlink(temporary_.c_str());
 }
 
-// The temporary file is locked while it is written, so that clear_unlocked knows it from those of killed
-// processes. This says whether clear_unlocked came between the creation and the lock. File systems without
-// locks have no such moment, as they give clear_unlocked none either.
+// The temporary file is locked while it is written, so that clear() knows it from those of killed processes.
+// This says whether clear() came between the creation and the lock. File systems without locks have no such
+// moment, as they give clear() none either.
 bool FileReplacement::was_cleared() const {
   if (!lock_whole_file(file_) && (errno == EAGAIN || errno == EACCES)) return true;
   struct stat status {};
@@ -289,14 +290,19 @@ void FileReplacement::finish() {
   if (::lstat(path_.c_str(), &status) == 0 && !S_ISREG(status.st_mode) && !S_ISLNK(status.st_mode)) {
     refuse_kind("write", path_, status.st_mode, ErrorKind::kRuntime);
   }
+  if (::fsync(file_.value()) != 0) fail("write", path_, ErrorKind::kRuntime);
+  FileLock::check_held(folder_);
   // Renamed before it is closed: once it is closed its lock is gone.
-  is_finished_ = ::fsync(file_.value()) == 0 &&
-                 (::rename(temporary_.c_str(), path_.c_str()) == 0 || (errno == ENOENT && is_at_path()));
+  is_finished_ = ::rename(temporary_.c_str(), path_.c_str()) == 0 || (errno == ENOENT && is_at_path());
+  if (const int reason = errno; !is_finished_) {
+    FileLock::check_held(folder_);  // Who took the folder over removed the temporary file.
+    errno = reason;
+  }
   if (!is_finished_ || !file_.close()) fail("write", path_, ErrorKind::kRuntime);
   if (!sync_folder(folder_)) fail("make durable", path_, ErrorKind::kRuntime);
   // What is there is now whole. A folder that cannot be listed can still be written to.
-  static_cast<void>(
-      clear_unlocked(folder_, [&](std::string_view name) { return is_temporary_name_of(path_, name); }));
+  static_cast<void>(clear(folder_, TemporaryFiles::kOfTheDead,
+                          [&](std::string_view name) { return is_temporary_name_of(path_, name); }));
 }
 
 bool FileReplacement::finish_new() {
@@ -350,8 +356,8 @@ void write_output(const fs::path& path, std::string_view content) {
   write_file_atomically(target, content);
 }
 
-void remove_temporary_files(const fs::path& folder) {
-  if (const std::error_code error = clear_unlocked(folder, is_temporary_name)) {
+void remove_temporary_files(const fs::path& folder, TemporaryFiles which) {
+  if (const std::error_code error = clear(folder, which, is_temporary_name)) {
     throw Error(fmt::format("cannot clear '{}' of temporary files: {}", folder.string(), error.message()),
                 ErrorKind::kRuntime);
   }

@@ -125,9 +125,11 @@ void write_file_atomically(const std::filesystem::path& path, std::string_view c
 // (runtime) with the system's reason, (usage) for a folder.
 void write_output(const std::filesystem::path& path, std::string_view content);
 
-// Deletes the temporary files of any FileReplacement in `folder` whose process was killed; those of processes
-// that are still writing stay. Throws Error (runtime) when the system refuses.
-void remove_temporary_files(const std::filesystem::path& folder);
+// Deletes the temporary files of any FileReplacement in `folder` whose process was killed, or all: then who
+// still writes one gets an Error. Throws Error (runtime) when the system refuses.
+enum class TemporaryFiles : std::uint8_t { kOfTheDead, kAll };
+void remove_temporary_files(const std::filesystem::path& folder,
+                            TemporaryFiles which = TemporaryFiles::kOfTheDead);
 
 // Renames what is at `path` to `path`.`ending`, or `path`.`ending`.2, .3 ... where that name is taken:
 // nothing that was set aside before is lost. Returns the new path. Throws Error (runtime) when the system

@@ -11,6 +11,7 @@
 #include <system_error>
 
 #include "core/error.h"
+#include "core/file_lock.h"
 #include "core/files.h"
 #include "experiments/store/run_files.h"
 
@@ -112,6 +113,9 @@ void save_checkpoint(const std::filesystem::path& folder, const std::string& id,
                      const Checkpoint& checkpoint) {
   const std::string bytes = checkpoint_bytes(id, checkpoint);
   const std::filesystem::path current = folder / kFiles[0];
+  FileReplacement file(current);
+  file.write(bytes);
+  FileLock::check_held(folder);
   if (is_present(current)) {
     std::error_code error;
     std::filesystem::rename(current, folder / kFiles[1], error);
@@ -121,7 +125,7 @@ void save_checkpoint(const std::filesystem::path& folder, const std::string& id,
                   ErrorKind::kRuntime);
     }
   }
-  write_file_atomically(current, bytes);
+  file.finish();
 }
 
 LoadedCheckpoint load_checkpoint(const std::filesystem::path& folder, const std::string& id, std::size_t size,

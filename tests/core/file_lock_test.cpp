@@ -185,6 +185,33 @@ TEST_F(FileLockTest, TellsItsFormerHolderThatItWasTakenOver) {
   EXPECT_TRUE(FileLock::is_held(scratch_.path())) << "the former holder gave back what is not its";
 }
 
+// It may have slept at any moment of writing a file.
+TEST_F(FileLockTest, LetsItsFormerHolderReplaceNoFile) {
+  const fs::path file = scratch_.path() / "file";
+  write_file_atomically(file, "first");
+  const FileLock former(scratch_.path());
+  FileReplacement begun(file);
+  begun.write("of the former holder");
+  const std::string taken_over = "was taken over by process " + std::to_string(getpid()) + " on elsewhere";
+  std::ofstream(scratch_.path() / "lock.2") << "held\n" << to_text(elsewhere());
+  expect_contains(message_of([&] { begun.finish(); }), {taken_over});
+  expect_contains(message_of([&] { write_file_atomically(file, "later"); }), {taken_over});
+  EXPECT_EQ(read_file(file), "first");
+}
+
+TEST_F(FileLockTest, RemovesWhatASilentHolderBeganToWrite) {
+  hold(scratch_.path(), elsewhere(), 0);
+  const fs::path file = scratch_.path() / "file";
+  FileReplacement begun(file);
+  begun.write("of the silent holder");
+  hold(scratch_.path(), elsewhere(), 16 * 60);
+  const FileLock lock(scratch_.path());
+  expect_error(ErrorKind::kRuntime, {"cannot write"}, [&] { begun.finish(); });
+  EXPECT_FALSE(fs::exists(file));
+  write_file_atomically(file, "of the new one");
+  EXPECT_EQ(read_file(file), "of the new one");
+}
+
 TEST_F(FileLockTest, MissesALockThatWasRemoved) {
   const FileLock lock(scratch_.path());
   fs::remove(scratch_.path() / "lock.1");
