@@ -166,6 +166,11 @@ std::optional<Replica> load_replica(const RunFolder& run, FileLock lock, std::in
         "metrics.csv lacks rows before step {}, and the training goes on without those that it has{}",
         status.step, aside ? ", which are now " + aside->string() : ""));
   }
+  // A status that was lost, or whose process was killed after it wrote the rows, knows less time than they
+  // do.
+  if (!replica.metrics.rows().empty()) {
+    status.training_seconds = std::max(status.training_seconds, replica.metrics.rows().back().seconds);
+  }
   // Later measurements are repeated, as those of metrics are.
   replica.at_steps = std::move(stored.at_steps);
   replica.at_steps.erase(replica.at_steps.upper_bound(status.step), replica.at_steps.end());

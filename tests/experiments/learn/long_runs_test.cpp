@@ -2,6 +2,7 @@
 // stored.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <filesystem>
 #include <string>
@@ -77,6 +78,19 @@ TEST(AtSteps, AreMeasuredAndChangeNothingElse) {
   const RunFolder ten = trained(scratch.path() / "ten", config_of(10));
   EXPECT_EQ(accuracies(ten.evaluation()), accuracies(run.at_steps().at(10)));
   EXPECT_FALSE(fs::exists(plain.path() / "evaluation_at_steps.csv"));
+}
+
+// The status of a run knows its time, unless it is lost.
+TEST(LongRuns, HaveTimesThatGrow) {
+  const ScratchFolder scratch;
+  const RunFolder run = trained(scratch.path(), config_of(10));
+  fs::remove(run.path() / "status.json");
+  work({run});
+  const RunFolder longer = trained(scratch.path(), config_of(30));
+  EXPECT_EQ(run.id(), longer.status().continued_from);
+  const std::vector<MetricsRow> rows = longer.metrics();
+  EXPECT_TRUE(std::ranges::is_sorted(rows, {}, &MetricsRow::seconds));
+  EXPECT_LE(rows.back().seconds, longer.status().training_seconds);
 }
 
 // Killed between the checkpoint of step 10 and its rows, or after both.
