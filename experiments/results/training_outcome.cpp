@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "experiments/plan/identity.h"
@@ -41,12 +42,15 @@ double TrainingJudge::best_without_input(const RunConfig& config) {
   const auto [measured, is_new] = measured_.try_emplace(fmt::format(
       "{} {} {}", training.first_length, training.last_length, identity_text(key, {Role::kCell})));
   if (is_new) {
-    // More lengths than these are represented by some of them, evenly apart.
-    constexpr std::int64_t kMostLengths = 200;
+    // More lengths than these are represented by some of them, evenly apart, fewer where they are long.
+    constexpr std::int64_t kMostSymbols = std::int64_t{1}
+                                          << 22;  // Of one batch of each length, at the longest.
+    const std::int64_t most_lengths =
+        std::clamp<std::int64_t>(kMostSymbols / kEvaluationBatch / training.last_length, 2, 200);
     const EvaluationConfig lengths{
         .first_length = training.first_length,
         .last_length = training.last_length,
-        .length_step = (training.last_length - training.first_length) / kMostLengths + 1};
+        .length_step = (training.last_length - training.first_length) / most_lengths + 1};
     measured->second = measure_trivial_baselines(config.task, lengths).best_without_input().score;
   }
   return measured->second;

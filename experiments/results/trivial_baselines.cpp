@@ -24,10 +24,11 @@ namespace statistics = boost::math::statistics;
 // likeliest.
 constexpr std::int64_t kMinFitted = 1024;
 
-// Input symbols that are drawn for a baseline, at most: a stranger's run may ask for hours of sampling.
+// Input symbols that are drawn to fit the predictors, and to measure them, at most: a stranger's run may ask
+// for hours of sampling.
 constexpr std::int64_t kMaxDrawn = std::int64_t{1} << 28;
 
-// The evaluation's samples at a length, or as many as its share of kMaxDrawn allows.
+// So many samples of a length, or as many as its share of kMaxDrawn allows.
 std::int64_t samples_drawn(std::int64_t samples, std::int64_t length, std::size_t lengths) {
   const std::int64_t share =
       kMaxDrawn / static_cast<std::int64_t>(lengths) / std::max(length, std::int64_t{1});
@@ -68,8 +69,9 @@ class SymbolCounts {
   // The same of each symbol as the only answer.
   std::vector<double> constant_accuracy() const {
     std::vector<double> accuracy(symbols_);
+    const double all = counted();
     for (std::size_t i = 0; i < count_.size(); ++i) {
-      accuracy[i % symbols_] += static_cast<double>(count_[i]) / counted();
+      accuracy[i % symbols_] += static_cast<double>(count_[i]) / all;
     }
     return accuracy;
   }
@@ -210,8 +212,10 @@ TrivialBaselines measure_trivial_baselines(const TaskConfig& task_config, const 
     const SymbolCounts none(static_cast<std::size_t>(task->output_length(length)), symbols);
     SymbolCounts seen = none;
     const std::int64_t samples = samples_drawn(evaluation.samples, length, lengths.size());
+    const std::int64_t fitted =
+        samples_drawn(std::max(evaluation.samples, kMinFitted), length, lengths.size());
     // The examples that follow those of the evaluation.
-    each_batch(*task, evaluation, length, evaluation.samples, std::max(samples, kMinFitted),
+    each_batch(*task, evaluation, length, evaluation.samples, fitted,
                [&](const Batch& batch) { seen.add(batch); });
     const std::vector<std::size_t> answer = seen.likeliest();
     for (BatchAccuracies& accuracies : constant) accuracies.begin_length();
