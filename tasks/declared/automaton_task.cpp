@@ -25,6 +25,26 @@ std::shared_ptr<const BalancedCounts> balanced_counts(const TaskDefinition& defi
 
 }  // namespace
 
+bool BalancedCounts::has_both(std::int64_t length) const {
+  const std::lock_guard lock(mutex_);
+  while (static_cast<std::int64_t>(has_both_.size()) <= length) {
+    std::vector<bool> now(automaton.states());
+    if (has_both_.empty()) now[static_cast<std::size_t>(automaton.start)] = true;
+    for (std::size_t state = 0; state < reached_.size(); ++state) {
+      for (std::size_t symbol = 0; reached_[state] && symbol < automaton.symbols.size(); ++symbol) {
+        now[static_cast<std::size_t>(automaton.step(static_cast<std::int32_t>(state), symbol))] = true;
+      }
+    }
+    bool is_some[] = {false, false};  // Rejected, accepted.
+    for (std::size_t state = 0; state < now.size(); ++state) {
+      if (now[state]) is_some[automaton.accepting[state] != 0 ? 1 : 0] = true;
+    }
+    has_both_.push_back(is_some[0] && is_some[1]);
+    reached_ = std::move(now);
+  }
+  return has_both_[static_cast<std::size_t>(length)];
+}
+
 AnswerChance::AnswerChance(const TaskDefinition& definition)
     : definition_(definition),
       state_(definition.automaton.states(), 0.0),
@@ -83,14 +103,10 @@ AutomatonTask::AutomatonTask(TaskDefinition definition) : definition_(std::move(
   }
 }
 
-bool AutomatonTask::has_both(std::int64_t length) const {
-  return !balanced_->accepted.count(length).is_zero() && !balanced_->rejected.count(length).is_zero();
-}
-
 std::int64_t AutomatonTask::input_length(std::int64_t length) const {
   if (!balanced_) return length;
   for (std::int64_t shorter = length; shorter >= 1; --shorter) {
-    if (has_both(shorter)) return shorter;
+    if (balanced_->has_both(shorter)) return shorter;
   }
   return length;  // It has a problem.
 }
@@ -107,12 +123,12 @@ std::string AutomatonTask::length_problem(std::int64_t length) const {
     return fmt::format("balanced samples of length {} need too many counts; allowed with {} states: up to {}",
                        length, definition_.automaton.states(), balanced_->accepted.max_length());
   }
-  if (has_both(input_length(length))) return {};
+  if (balanced_->has_both(input_length(length))) return {};
   // Which lengths have strings of a kind repeats, at the latest after as many lengths as there are states.
   const std::int64_t last = std::min(length + 2 * static_cast<std::int64_t>(definition_.automaton.states()),
                                      balanced_->accepted.max_length());
   for (std::int64_t longer = length + 1; longer <= last; ++longer) {
-    if (has_both(longer)) {
+    if (balanced_->has_both(longer)) {
       return fmt::format(
           "has no balanced samples of length {}, where the automaton accepts all strings or none; allowed: "
           "lengths "

@@ -37,14 +37,23 @@ class AnswerChance {
   mutable std::vector<double> chance_;   // By length - 1.
 };
 
-// Balanced inputs are drawn by these counts.
+// Balanced inputs are drawn by these counts. Every function may be called from several threads.
 struct BalancedCounts {
   explicit BalancedCounts(FiniteAutomaton of)
       : automaton(std::move(of)), accepted(automaton, true), rejected(automaton, false) {}
 
+  // Whether some strings of the length are accepted and some rejected. It counts none: it takes time in
+  // proportion to length times transitions, once.
+  bool has_both(std::int64_t length) const;
+
   const FiniteAutomaton automaton;
   const StringCounts accepted;
   const StringCounts rejected;
+
+ private:
+  mutable std::mutex mutex_;
+  mutable std::vector<bool> reached_;   // (states), by strings of the last length in has_both_
+  mutable std::vector<bool> has_both_;  // By length.
 };
 
 // The task of a definition.
@@ -70,7 +79,6 @@ class AutomatonTask : public Task {
   void answer(std::span<const std::uint8_t> input, std::span<std::uint8_t> output) const;
 
  private:
-  bool has_both(std::int64_t length) const;
   void walk(RandomStream& random, std::span<std::uint8_t> input) const;
 
   TaskDefinition definition_;

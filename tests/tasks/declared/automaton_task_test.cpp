@@ -153,6 +153,18 @@ TEST(AutomatonTask, ShortensBalancedSamplesToLengthsOfBothKinds) {
   EXPECT_EQ(message_of([&] { check_length(*task, 2); }), "(no error)");
 }
 
+TEST(AutomatonTask, KnowsWithoutCountingWhichLengthsHaveBothKinds) {
+  for (const std::string_view text : {kNoThree, std::string_view("0 1 a\n1 0 b\n0\n"),
+                                      std::string_view("0 1 a\n0 1 b\n1 0 a\n1 0 b\n0\n")}) {
+    const BalancedCounts counts(small_definition(text).automaton);
+    for (std::int64_t length = 0; length < 12; ++length) {
+      EXPECT_EQ(!counts.accepted.count(length).is_zero() && !counts.rejected.count(length).is_zero(),
+                counts.has_both(length))
+          << text << length;
+    }
+  }
+}
+
 TEST(AutomatonTask, RefusesLengthsWithoutBalancedSamples) {
   // Of even length: every length is accepted whole or not at all.
   const auto task =
