@@ -216,7 +216,8 @@ void add_submit_command(CLI::App& app, Action& action) {
       "--retrain", options->retrain,
       "as for run: train runs again whose checkpoints were pruned and that lack test lengths, and "
       "runs that have passed steps of evaluation.at_steps, whose models are deleted as their tasks begin");
-  command->add_flag("--print", options->print, "write the files and print what to submit; submit nothing");
+  command->add_flag("--print", options->print,
+                    "write the files, the runs' configs included, and print what to submit; submit nothing");
 }
 
 }  // namespace che
