@@ -111,11 +111,13 @@ std::string value_text(const AskedRun& run, const std::string& key) {
   return field == run.fields.end() || field->group ? "" : field->value;
 }
 
-// Everything that a config has at a key path and below it.
+// Everything that a config has at a key path and below it; of a task without its description.
 std::string text_below(const std::vector<FieldRecord>& fields, const std::string& key) {
   std::string text;
   for (const FieldRecord& field : fields) {
-    if (is_below(field.path, key)) text += fmt::format("{}={}\n", field.path, field.value);
+    const bool changes_nothing = key == "task" && field.role == Role::kExecution;
+    if (is_below(field.path, key) && !changes_nothing)
+      text += fmt::format("{}={}\n", field.path, field.value);
   }
   return text;
 }
@@ -287,14 +289,14 @@ bool RunFilter::holds(Condition& condition, const AskedRun& run) {
     Value& value = condition.values[single->second];
     value.is_held = value.made_sense = true;  // It may be a model outside che, or a corpus that is elsewhere.
   }
-  if (first != last && !held.empty()) return true;
+  const bool is_single_held = first != last && !held.empty();
   // A map may leave a part of what the run has as it is, and a corpus has its name and that of its folder.
   const bool is_text = key == "text";
-  if (!is_text && condition.singles.size() == condition.values.size()) return false;
+  if (!is_text && condition.singles.size() == condition.values.size()) return is_single_held;
   const bool is_lengths = key == kLengths;  // A run may have them as a range.
   const std::string own = is_lengths ? lengths_text(run.config.evaluation) : text_below(run.fields, key);
   const auto [by_map, is_new] = condition.maps_hold.try_emplace(own, false);
-  if (!is_new) return by_map->second;
+  if (!is_new) return is_single_held || by_map->second;
   const std::map<std::string, double> numbers = numbers_below(run.fields, key);
   for (Value& value : condition.values) {
     if ((!is_text && is_single(value.node)) || differ(value.numbers, numbers)) continue;
@@ -309,7 +311,7 @@ bool RunFilter::holds(Condition& condition, const AskedRun& run) {
     } catch (const Error&) {  // try_values has noted it.
     }
   }
-  return by_map->second;
+  return is_single_held || by_map->second;
 }
 
 bool RunFilter::matches(Condition& condition, const AskedRun& run) {
@@ -356,8 +358,7 @@ std::vector<std::string> RunFilter::unheld_values() const {
   for (const Condition& condition : conditions_) {
     if (!condition.is_list || condition.is_variant) continue;
     for (const Value& value : condition.values) {
-      if (!is_single(value.node) || value.is_held) continue;
-      unheld.push_back(fmt::format("{}={}", condition.key, value.node.text));
+      if (!value.is_held) unheld.push_back(fmt::format("{}={}", condition.key, short_text(value.node)));
     }
   }
   if (!is_skip_ || has_matched_ || !unheld.empty()) return unheld;

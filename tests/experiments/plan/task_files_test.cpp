@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include <boost/algorithm/string/erase.hpp>
+#include <boost/algorithm/string/replace.hpp>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -12,6 +13,7 @@
 
 #include "experiments/plan/identity.h"
 #include "experiments/plan/sweep.h"
+#include "experiments/store/experiment_folder.h"
 #include "tasks/declared/task_definition.h"
 #include "tests/message_of.h"
 #include "tests/scratch_folder.h"
@@ -225,6 +227,18 @@ TEST_F(TaskFiles, WithOneNameAndTwoDefinitionsHaveRowsOfTheirOwn) {
   const std::string digest = parse_task_definition(runs[0].task.definition, "x").digest();
   EXPECT_EQ(labels.of[0].task.text(), "no_three(definition=" + digest + ")");
   EXPECT_EQ(label_cells({runs[0]}).of[0].task.text(), "no_three");
+}
+
+// Their runs are the same ones.
+TEST_F(TaskFiles, AreChosenWhateverTheirDescription) {
+  RunFolder::create(folder_.path(), read(kConfig).runs[0]);
+  write("tasks/no_three.yaml", boost::replace_all_copy(std::string(kTask), "no aaa", "other words"));
+  const RunChoice choice(
+      {.only = {"task=[{file: " + path("tasks/no_three.yaml") + "}, {name: even_pairs}]"}});
+  std::vector<std::string> warnings;
+  const auto warn = [&](const std::string& text) { warnings.push_back(text); };
+  EXPECT_EQ(1U, choice.of(open_runs(folder_.path()), warn).size());
+  EXPECT_THAT(warnings, testing::ElementsAre(HasSubstr("has task={name: even_pairs}")));
 }
 
 }  // namespace
