@@ -296,6 +296,7 @@ class Interface(unittest.TestCase):
         (che_tasks.config(config, "training.last_length=8"), {}, "note .* lengths 1 to 9, .*, not .* 1 to 8, .*"),
         (config, {"learning_rate": 0.5}, "learning_rate 0.001, not 0.5"),
         (longer, {}, "steps 20, not 21"),
+        (che_tasks.config(config, "model.ffn_multiple=1"), {}, "note .* settings .*, not .* settings .*"),
       ):
         with self.assertRaisesRegex(
           ValueError, f"even_pairs-seed1.jsonl: .* 'Near' trained with {message}; name another"

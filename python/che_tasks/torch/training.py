@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
+import json
 import math
 import os
 import pathlib
@@ -328,7 +329,7 @@ def train(
 
   Returns one score per task and repetition. Raises ValueError, before it trains, for a bad config, a name that tables
   have already, runs that differ in more than task and seeds, an `out` that another evaluation writes to, and one that
-  has predictions of another model or of other steps, batches, learning rate, lengths, positions or sizes;
+  has predictions of another model, other options of the task or other settings of training, positions or sizes;
   FloatingPointError if a loss is not finite.
   """
   prefix = "randomized_" if positions == "randomized" else ""
@@ -340,13 +341,18 @@ def train(
   of_training = {"steps": "training.steps", "batch_size": "training.batch_size", "learning_rate": "learning_rate"}
   settings = runs[0].settings
   budget = {key: settings[setting] for key, setting in of_training.items()}
+  # The digest is of everything else that trains, such as dropout.
+  drawn = ("encoding.max_position",) if positions == "randomized" else ()
+  trains = {key: value for key, value in settings.items() if key in drawn or key.startswith(("model.", "training."))}
+  digest = hashlib.sha256(json.dumps(trains, sort_keys=True).encode()).hexdigest()[:8]
   budget["note"] = (
     f"{positions} positions, lengths {settings['training.first_length']} to {settings['training.last_length']}, "
-    f"width {settings['model.width']}, {settings['model.layers']} layers, {settings['model.heads']} heads"
+    f"width {settings['model.width']}, {settings['model.layers']} layers, {settings['model.heads']} heads, "
+    f"all settings {digest}"
   )
   with sole_writer(out):
     for run, file in zip(runs, files):
-      check_file(file, name, budget | {"data_seed": run.data_seed})
+      check_file(file, name, budget | {"data_seed": run.data_seed, "options": run.test_sets().header()["options"]})
     torch.set_num_threads(threads)
     for run, file in zip(runs, files):
       began = time.monotonic()
