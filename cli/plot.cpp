@@ -60,16 +60,9 @@ int plot(const PlotOptions& options) {
   const fs::path output = options.output.empty() ? options.runs.folders.front() : options.output;
   const FigureSource source{
       .table = table, .aggregate = aggregate, .compared = options.compared, .by_length = options.by_length};
-  const std::vector<const Figure*> drawable = write_figure_data(chosen, source, output);
-  if (drawable.empty() && options.figures.empty()) {
-    throw Error("nothing to draw: no run has finished; run the experiment to its end");
-  }
-  for (const Figure* figure : chosen) {
-    const bool is_drawable = std::ranges::find(drawable, figure) != drawable.end();
-    if (!options.figures.empty() && !is_drawable) {
-      throw Error(fmt::format("nothing to draw for {}: it needs {}", figure->name, figure->needs));
-    }
-  }
+  const std::vector<const Figure*> drawable = write_figure_data(
+      chosen, source, output, options.figures.empty() ? EmptyFigures::kLeaveOut : EmptyFigures::kRefuse);
+  if (drawable.empty()) throw Error("nothing to draw: no run has finished; run the experiment to its end");
   for (const fs::path& file : draw_figures(drawable, output, options.formats, options.width_mm)) {
     fmt::print("{}\n", one_line(file.string(), kWholeText));
   }

@@ -129,17 +129,26 @@ const std::vector<std::string>& figure_formats() {
 }
 
 std::vector<const Figure*> write_figure_data(const std::vector<const Figure*>& chosen,
-                                             const FigureSource& source, const fs::path& folder) {
+                                             const FigureSource& source, const fs::path& folder,
+                                             EmptyFigures empty) {
   std::vector<const Figure*> drawable;
-  const fs::path data_folder = folder / kFigureDataFolder;
+  std::vector<DataTable> data;
   for (const Figure* figure : chosen) {
     const ResultTable table = with_rows(source.table, figure->rows);
-    DataTable data = figure->data({.table = table,
-                                   .aggregate = source.aggregate,
-                                   .compared = source.compared,
-                                   .by_length = source.by_length});
-    if (data.rows.empty()) continue;
-    add_run_counts(data, source.table);
+    DataTable of_figure = figure->data({.table = table,
+                                        .aggregate = source.aggregate,
+                                        .compared = source.compared,
+                                        .by_length = source.by_length});
+    if (of_figure.rows.empty()) {
+      if (empty == EmptyFigures::kLeaveOut) continue;
+      throw Error(fmt::format("nothing to draw for {}: it needs {}", figure->name, figure->needs));
+    }
+    add_run_counts(of_figure, source.table);
+    drawable.push_back(figure);
+    data.push_back(std::move(of_figure));
+  }
+  const fs::path data_folder = folder / kFigureDataFolder;
+  for (std::size_t i = 0; i < drawable.size(); ++i) {
     std::error_code error;
     if (fs::is_symlink(data_folder, error)) {
       throw Error(
@@ -150,8 +159,7 @@ std::vector<const Figure*> write_figure_data(const std::vector<const Figure*>& c
       throw Error(fmt::format("cannot write figures to '{}': {}; name another folder with --output",
                               folder.string(), error.message()));
     }
-    write_file_atomically(data_folder / (figure->name + ".csv"), csv_table(data));
-    drawable.push_back(figure);
+    write_file_atomically(data_folder / (drawable[i]->name + ".csv"), csv_table(data[i]));
   }
   return drawable;
 }

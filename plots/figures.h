@@ -44,9 +44,14 @@ inline constexpr double kDefaultWidth = 140;
 // The folder below the figures' own that has their data.
 inline constexpr const char* kFigureDataFolder = "figure-data";
 
+// What becomes of a figure without anything to draw: others are written, or none is and an Error (usage)
+// thrown.
+enum class EmptyFigures : std::uint8_t { kLeaveOut, kRefuse };
+
 // Writes the data of these figures to FOLDER/figure-data and returns those that have something to draw.
 std::vector<const Figure*> write_figure_data(const std::vector<const Figure*>& chosen,
-                                             const FigureSource& source, const std::filesystem::path& folder);
+                                             const FigureSource& source, const std::filesystem::path& folder,
+                                             EmptyFigures empty = EmptyFigures::kLeaveOut);
 
 // Runs the Python package che_plots with these arguments by python3 of the PATH; without matplotlib the
 // package goes on in /usr/bin/python3. Returns the files that it wrote. Throws Error (runtime) with the
