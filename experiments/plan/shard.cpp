@@ -39,27 +39,36 @@ double operations_of(const RunConfig& run, bool is_chosen) {
 
 std::vector<Unit> units_of(const Sweep& sweep) {
   std::map<std::string, std::set<std::string>> cells;
-  std::map<std::string, Unit> units;
+  struct Group {
+    std::size_t replicas = 0;
+    std::map<std::string, double> operations;  // By id.
+  };
+  std::map<std::string, Group> groups;  // Of runs that may train in lock-step.
   for (const auto* runs : {&sweep.runs, &sweep.not_chosen}) {
     for (const RunConfig& run : *runs) {
       const std::string id = run_id(run);
       cells[cell_id(run)].insert(id);
-      Unit& unit = units[run.execution.replicas == 1 ? id : job_key(run)];
-      unit.operations += operations_of(run, runs == &sweep.runs);
-      unit.runs.push_back(id);
+      Group& group = groups[run.execution.replicas == 1 ? id : job_key(run)];
+      group.replicas = static_cast<std::size_t>(run.execution.replicas);
+      group.operations[id] = operations_of(run, runs == &sweep.runs);
     }
   }
+  std::map<std::string, std::size_t> places;
   for (const auto& [cell, ids] : cells) {
-    std::size_t place = 0;
-    for (const std::string& id : ids) {
-      if (const auto unit = units.find(id); unit != units.end()) unit->second.place = place;
-      ++place;
+    for (std::size_t place = 0; const std::string& id : ids) places[id] = place++;
+  }
+  std::vector<Unit> units;
+  for (const auto& [key, group] : groups) {
+    for (const auto& [id, operations] : group.operations) {
+      // A group whose replicas nobody has chosen (kAutoReplicas) stays whole.
+      const bool is_new = id == group.operations.begin()->first ||
+                          (group.replicas > 0 && units.back().runs.size() == group.replicas);
+      if (is_new) units.push_back({.place = places.at(id), .runs = {}});
+      units.back().operations += operations;
+      units.back().runs.push_back(id);
     }
   }
-  std::vector<Unit> all;
-  all.reserve(units.size());
-  for (auto& [name, unit] : units) all.push_back(std::move(unit));
-  return all;
+  return units;
 }
 
 }  // namespace

@@ -85,6 +85,16 @@ TEST(Shard, KeepsRunsTogetherThatTrainInLockStep) {
   for (const auto& [cell, numbers] : parts) EXPECT_EQ(1U, numbers.size()) << cell;
 }
 
+TEST(Shard, SplitsCellsIntoJobs) {
+  std::multiset<std::size_t> sizes;
+  for (std::int64_t number = 1; number <= 3; ++number) {
+    sizes.insert(
+        ids_of_part({number, 3}, {"axes.task=[even_pairs]", "axes.encoding=[rope]", "execution.replicas=2"})
+            .size());
+  }
+  EXPECT_EQ((std::multiset<std::size_t>{2, 2, 2}), sizes);
+}
+
 TEST(Shard, RefusesWhatIsNoPart) {
   EXPECT_EQ(3, parse_shard("3/8").number);
   EXPECT_EQ(8, parse_shard("3/8").count);
