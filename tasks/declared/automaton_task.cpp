@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 namespace che {
@@ -35,7 +36,7 @@ bool BalancedCounts::has_both(std::int64_t length) const {
         now[static_cast<std::size_t>(automaton.step(static_cast<std::int32_t>(state), symbol))] = true;
       }
     }
-    bool is_some[] = {false, false};  // Rejected, accepted.
+    std::array<bool, 2> is_some = {false, false};  // Rejected, accepted.
     for (std::size_t state = 0; state < now.size(); ++state) {
       if (now[state]) is_some[automaton.accepting[state] != 0 ? 1 : 0] = true;
     }
