@@ -44,8 +44,8 @@ inline constexpr double kDefaultWidth = 140;
 // The folder below the figures' own that has their data.
 inline constexpr const char* kFigureDataFolder = "figure-data";
 
-// What becomes of a figure without anything to draw: others are written, or none is and an Error (usage)
-// thrown.
+// A figure without anything to draw is left out, or it is refused with an Error (usage) before any is
+// written.
 enum class EmptyFigures : std::uint8_t { kLeaveOut, kRefuse };
 
 // Writes the data of these figures to FOLDER/figure-data and returns those that have something to draw.

@@ -43,7 +43,7 @@ std::vector<Unit> units_of(const Sweep& sweep) {
     std::size_t replicas = 0;
     std::map<std::string, double> operations;  // By id.
   };
-  std::map<std::string, Group> groups;  // Of runs that may train in lock-step.
+  std::map<std::string, Group> groups;  // Runs of one group may train in lock-step.
   for (const auto* runs : {&sweep.runs, &sweep.not_chosen}) {
     for (const RunConfig& run : *runs) {
       const std::string id = run_id(run);

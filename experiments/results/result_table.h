@@ -107,8 +107,9 @@ struct TableCell {
 struct TableRow {
   Level level = Level::kRegular;
   TaskLabel task;
-  Metric metric = {};                             // The scores are in this metric.
-  std::shared_ptr<const Workload> workload = {};  // Of a run of the row; none where scores are no accuracies.
+  Metric metric = {};  // The scores are in this metric.
+  // The workload of one run; it is null where scores are no accuracies.
+  std::shared_ptr<const Workload> workload = {};
   // At the scored lengths; none without a workload, and where those of some run have another chance.
   std::optional<double> chance = {};
   bool permutation_invariant = false;              // See TaskEntry.

@@ -43,8 +43,8 @@ double TrainingJudge::best_without_input(const RunConfig& config) {
       "{} {} {}", training.first_length, training.last_length, identity_text(key, {Role::kCell})));
   if (is_new) {
     // More lengths than these are represented by some of them, evenly apart, fewer where they are long.
-    constexpr std::int64_t kMostSymbols = std::int64_t{1}
-                                          << 22;  // Of one batch of each length, at the longest.
+    // One batch of each length, at the longest one, has at most so many symbols.
+    constexpr std::int64_t kMostSymbols = std::int64_t{1} << 22;
     const std::int64_t most_lengths =
         std::clamp<std::int64_t>(kMostSymbols / kEvaluationBatch / training.last_length, 2, 200);
     const EvaluationConfig lengths{

@@ -114,7 +114,7 @@ void check_texts(const std::vector<RunFolder>& runs, const fs::path& experiment)
 // The runs of a call that do not get the log that is asked for.
 struct OtherLogs {
   std::vector<std::string> of_training;     // A finished training keeps its own.
-  std::vector<std::string> without_events;  // Nothing of a complete run is computed.
+  std::vector<std::string> without_events;  // A complete run computes nothing.
 
   void add(const LogConfig& asked, const RunFolder& run, const RunNeeds& needs) {
     const LogConfig& kept = run.config().log;

@@ -40,7 +40,7 @@ struct RunProgress {
   std::string encoding;
   std::int64_t seed = 0;
   std::string state;  // See ObservedRun::state_text.
-  // Nothing for a model that was trained outside che.
+  // These are empty for a model that was trained outside che.
   std::optional<std::int64_t> data_seed = {};
   std::optional<double> learning_rate = {};
   std::optional<std::int64_t> step = {};
