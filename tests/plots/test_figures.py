@@ -405,9 +405,9 @@ def test_a_line_of_chance_needs_one() -> None:
   curves.draw_chance(axes, rows[:2], "length")
   curves.draw_chance(axes, rows, "length")
   flat, sloping = axes.lines
-  assert list(flat.get_ydata()) == [62.5, 62.5]
-  assert list(sloping.get_xdata()) == [2, 3]
-  assert list(sloping.get_ydata()) == [75, 62.5]
+  assert numpy.asarray(flat.get_ydata()).tolist() == [62.5, 62.5]
+  assert numpy.asarray(sloping.get_xdata()).tolist() == [2, 3]
+  assert numpy.asarray(sloping.get_ydata()).tolist() == [75, 62.5]
 
 
 def test_numbers_of_a_map_can_be_read_on_every_colour() -> None:
