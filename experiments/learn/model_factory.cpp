@@ -32,7 +32,7 @@ const Architecture& architecture_of(const RunConfig& config) {
 }
 
 std::string missing_checkpoint_text(const RunFolder& run, const std::vector<std::string>& damage) {
-  const std::filesystem::path experiment = run.path().parent_path().parent_path();
+  const std::filesystem::path experiment = run.experiment();
   const bool is_finished = run.read().status.state == RunState::kFinished;
   std::string text = fmt::format("run '{}' has no checkpoint; ", run.path().string());
   if (!damage.empty()) {

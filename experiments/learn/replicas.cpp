@@ -51,7 +51,8 @@ void continue_shorter_run(Replica& replica, StoredRun& stored, std::int64_t para
                           const WarningSink& warn) {
   replica.status.continued_from.clear();
   replica.status.earlier.clear();
-  for (const RunFolder& shorter : shorter_runs(replica.folder)) {
+  const RunFolder& run = replica.folder;
+  for (const RunFolder& shorter : shorter_runs(run, stored_runs(run.experiment()))) {
     LoadedCheckpoint loaded = load_checkpoint(
         shorter.path(), shorter.id(), static_cast<std::size_t>(parameters), DamagedCheckpoints::kLeave);
     for (const std::string& warning : loaded.warnings) warn(warning);
@@ -274,10 +275,11 @@ void ReplicaSet::save() {
 std::vector<std::int64_t> ReplicaSet::steps_to_evaluate() const {
   std::vector<std::int64_t> steps;
   for (const std::int64_t step : config().evaluation.at_steps) {
+    if (step < training_.step || step >= config().training.steps) continue;
     const bool is_missing = std::ranges::any_of(replicas_, [&](const Replica& replica) {
       return !missing_lengths(replica.at_steps, step, config()).empty();
     });
-    if (step >= training_.step && step < config().training.steps && is_missing) steps.push_back(step);
+    if (is_missing) steps.push_back(step);
   }
   return steps;
 }

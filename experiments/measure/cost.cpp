@@ -179,13 +179,14 @@ WorkEstimate estimate_work(const std::vector<RunConfig>& runs, const std::filesy
   if (device)
     cost = CostEstimate(
         Backend{Kernels::kFused, at::TensorOptions().dtype(at::kFloat).device(device->device), device->gpu});
+  const std::vector<std::filesystem::path> stored = stored_runs(experiment);
   WorkEstimate all;
   for (const RunConfig& config : runs) {
     RunEstimate& run = all.runs.emplace_back();
     run.parameters = parameter_count(config);
     const RunFolder folder = RunFolder::at(experiment, config);
-    run.needs = assess(folder);
-    if (retrain && run.needs.may_be_retrained()) run.needs = assess_anew(folder);
+    run.needs = assess(folder, stored);
+    if (retrain && run.needs.may_be_retrained()) run.needs = assess_anew(folder, stored);
     if (run.needs.left.all() > 0) {
       std::optional<ComputingDevice> used = device;
       try {

@@ -166,14 +166,15 @@ PendingWork prepare_training(const std::vector<RunConfig>& runs, const fs::path&
     std::vector<std::int64_t> passed;  // What only a run that begins again can measure.
     std::vector<std::string> warnings;
   };
+  const std::vector<fs::path> stored = stored_runs(experiment);
   const auto look = [&](std::size_t i) {
     std::vector<std::string> warnings;
     RunFolder folder =
         RunFolder::at(experiment, runs[i], [&](const std::string& text) { warnings.push_back(text); });
-    RunNeeds needs = assess(folder);
+    RunNeeds needs = assess(folder, stored);
     std::vector<std::int64_t> steps;
     if (needs.may_begin_again()) steps = needs.passed;
-    if (retrain && needs.may_be_retrained()) needs = assess_anew(folder);
+    if (retrain && needs.may_be_retrained()) needs = assess_anew(folder, stored);
     return Looked{std::move(folder), std::move(needs), std::move(steps), std::move(warnings)};
   };
   for_each_in_order(runs.size(), look, [&](std::size_t i, Looked looked) {

@@ -13,6 +13,8 @@ namespace che {
 
 SweepProgress::SweepProgress(const std::vector<std::vector<RunFolder>>& jobs,
                              const std::optional<EvaluationRequest>& evaluation) {
+  std::vector<std::filesystem::path> neighbours;
+  if (!jobs.empty()) neighbours = stored_runs(jobs.front().front().experiment());
   for (const std::vector<RunFolder>& runs : jobs) {
     Job& job = jobs_[runs.front().id()];
     bool is_told = true;
@@ -22,7 +24,7 @@ SweepProgress::SweepProgress(const std::vector<std::vector<RunFolder>>& jobs,
       RunConfig config = run.config();
       if (evaluation) config = evaluation->applied_to(config);
       const bool has_model = evaluation || has_checkpoint(run.path());
-      const RunNeeds needs = has_model ? assess(config, stored, true) : assess(run);
+      const RunNeeds needs = has_model ? assess(config, stored, true) : assess(run, neighbours);
       const Operations& left = needs.left;
       if (left.all() == 0) continue;
       job.left.training += left.training;

@@ -20,47 +20,53 @@ namespace fs = std::filesystem;
 // The id without its hash, which the names of all such runs begin with.
 std::string readable_part(const std::string& id) { return id.substr(0, id.rfind('-') + 1); }
 
+bool is_measured(const StepRows& rows, std::int64_t step, const RunConfig& config) {
+  return rows.contains(step) && missing_lengths(rows.at(step), config).empty();
+}
+
 bool is_shorter(const RunFolder& other, const RunFolder& run) {
   const RunConfig& config = run.config();
   RunConfig as_long = other.config();
-  if (!config.training.is_begin_of_longer_run()) return false;
   if (as_long.training.steps == 0 || as_long.training.steps >= config.training.steps) return false;
   as_long.training.steps = config.training.steps;
   if (run_id(as_long) != run.id() || !has_checkpoint(other.path())) return false;
   const StoredRun stored = other.read();
   if (stored.status.state != RunState::kFinished || !stored.damage.empty()) return false;
   return std::ranges::all_of(config.evaluation.at_steps, [&](std::int64_t step) {
-    return step >= other.config().training.steps || missing_lengths(stored.at_steps, step, config).empty();
+    return step >= other.config().training.steps || is_measured(stored.at_steps, step, config);
   });
 }
 
 Operations operations_left(const RunConfig& config, const StoredRun& stored, std::int64_t first_step,
                            const RunNeeds& needs) {
   if (needs.missing.empty()) return {};
-  const std::vector<std::int64_t> all = config.evaluation.lengths();
+  const double whole = evaluation_operations(config, config.evaluation.lengths());
   const auto steps = static_cast<double>(std::max<std::int64_t>(0, config.training.steps - first_step));
   Operations left{.training = steps * training_step_operations(config),
-                  .evaluation = evaluation_operations(config, needs.has_model ? needs.missing : all)};
+                  .evaluation = needs.has_model ? evaluation_operations(config, needs.missing) : whole};
   for (const std::int64_t step : config.evaluation.at_steps) {
     if (step < first_step || step >= config.training.steps) continue;
+    const bool is_begun = needs.has_model && stored.at_steps.contains(step);
     left.evaluation +=
-        evaluation_operations(config, needs.has_model ? missing_lengths(stored.at_steps, step, config) : all);
+        is_begun ? evaluation_operations(config, missing_lengths(stored.at_steps.at(step), config)) : whole;
   }
   return left;
 }
 
 }  // namespace
 
-std::vector<RunFolder> shorter_runs(const RunFolder& run) {
+std::vector<RunFolder> shorter_runs(const RunFolder& run, const std::vector<fs::path>& neighbours) {
   std::vector<RunFolder> shorter;
+  if (!run.config().training.is_begin_of_longer_run()) return shorter;
   const std::string begin = readable_part(run.id());
-  std::error_code error;
-  for (const fs::path& entry : entries_of(run.path().parent_path(), error)) {
-    const std::string name = entry.filename().string();
+  const auto name_of = [](const fs::path& entry) { return entry.filename().string(); };
+  for (auto entry = std::ranges::lower_bound(neighbours, begin, {}, name_of);
+       entry != neighbours.end() && name_of(*entry).starts_with(begin); ++entry) {
+    const std::string name = name_of(*entry);
     if (readable_part(name) != begin || name == run.id()) continue;
     // A run that cannot be read is none to go on from; the commands that show runs say why.
     try {
-      const InspectedRun other = RunFolder::inspect(entry);
+      const InspectedRun other = RunFolder::inspect(*entry);
       if (other.run && is_shorter(*other.run, run)) shorter.push_back(*other.run);
     } catch (const Error&) {
       continue;
@@ -69,6 +75,11 @@ std::vector<RunFolder> shorter_runs(const RunFolder& run) {
   std::ranges::sort(shorter, std::greater<>(),
                     [](const RunFolder& one) { return one.config().training.steps; });
   return shorter;
+}
+
+std::vector<fs::path> stored_runs(const fs::path& experiment) {
+  std::error_code error;
+  return entries_of(experiment / "runs", error);
 }
 
 RunNeeds assess(const RunConfig& config, const StoredRun& stored, bool has_model) {
@@ -86,7 +97,7 @@ RunNeeds assess(const RunConfig& config, const StoredRun& stored, bool has_model
       .passed = {}};
   for (const std::int64_t step : config.evaluation.at_steps) {
     const bool is_passed = step < stored.status.step;
-    if (is_passed && !missing_lengths(stored.at_steps, step, config).empty()) needs.passed.push_back(step);
+    if (is_passed && !is_measured(stored.at_steps, step, config)) needs.passed.push_back(step);
   }
   needs.left = operations_left(config, stored, has_model ? stored.status.step : 0, needs);
   return needs;
@@ -94,10 +105,21 @@ RunNeeds assess(const RunConfig& config, const StoredRun& stored, bool has_model
 
 namespace {
 
-RunNeeds assess(const RunFolder& folder, const StoredRun& stored, bool has_model) {
+// What is stored of it. A process that was killed has trained past its checkpoint, from where the run goes
+// on.
+StoredRun read_to_go_on(const RunFolder& folder) {
+  StoredRun stored = folder.read();
+  if (stored.status.state != RunState::kFinished) {
+    stored.status.step = checkpoint_step(folder.path()).value_or(0);
+  }
+  return stored;
+}
+
+RunNeeds assess(const RunFolder& folder, const StoredRun& stored, bool has_model,
+                const std::vector<fs::path>& neighbours) {
   RunNeeds needs = assess(folder.config(), stored, has_model);
   if (needs.has_model || needs.missing.empty()) return needs;
-  const std::vector<RunFolder> shorter = shorter_runs(folder);
+  const std::vector<RunFolder> shorter = shorter_runs(folder, neighbours);
   if (shorter.empty()) return needs;
   needs.continues = shorter.front().id();
   needs.first_step = shorter.front().config().training.steps;
@@ -107,16 +129,15 @@ RunNeeds assess(const RunFolder& folder, const StoredRun& stored, bool has_model
 
 }  // namespace
 
-RunNeeds assess(const RunFolder& folder) {
-  StoredRun stored = folder.read();
-  // A process that was killed has trained past its checkpoint, from where the run goes on.
-  if (stored.status.state != RunState::kFinished) {
-    stored.status.step = checkpoint_step(folder.path()).value_or(0);
-  }
-  return assess(folder, stored, has_checkpoint(folder.path()));
+RunNeeds assess(const RunFolder& folder) { return assess(folder, {}); }
+
+RunNeeds assess(const RunFolder& folder, const std::vector<fs::path>& neighbours) {
+  return assess(folder, read_to_go_on(folder), has_checkpoint(folder.path()), neighbours);
 }
 
-RunNeeds assess_anew(const RunFolder& folder) { return assess(folder, StoredRun(), /*has_model=*/false); }
+RunNeeds assess_anew(const RunFolder& folder, const std::vector<fs::path>& neighbours) {
+  return assess(folder, StoredRun(), /*has_model=*/false, neighbours);
+}
 
 std::string retraining_commands(const RunFolder& run) {
   const EvaluationConfig& evaluation = run.config().evaluation;
@@ -126,7 +147,7 @@ std::string retraining_commands(const RunFolder& run) {
     lengths = fmt::format("'evaluation.lengths=[{}, {}]'", fmt::join(evaluation.listed_lengths, ", "),
                           evaluation.listed_lengths.back() + 1);
   }
-  const std::string output = shell_word(run.path().parent_path().parent_path().string());
+  const std::string output = shell_word(run.experiment().string());
   return fmt::format(
       "che run CONFIG {} --retrain --output {}, and after it che run CONFIG --output {}, so that scores "
       "count the config's lengths alone",

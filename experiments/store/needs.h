@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -13,8 +14,13 @@ namespace che {
 // steps alone and still have a checkpoint; the longest first. Batches, dropout and a warm-up depend on the
 // step's number only, so `run` passes through the parameters of these runs and can begin with them. They are
 // the same bits where the same build computes on the same kind of processor. Leaves out a run that has passed
-// a step that `run` wants evaluated without rows for it. Only reads their folders.
-std::vector<RunFolder> shorter_runs(const RunFolder& run);
+// a step that `run` wants evaluated without rows for it. Only reads their folders. `neighbours` is what
+// stored_runs() returns: a caller that asks for many runs lists them once.
+std::vector<RunFolder> shorter_runs(const RunFolder& run,
+                                    const std::vector<std::filesystem::path>& neighbours);
+
+// The sorted entries of an experiment's folder runs/.
+std::vector<std::filesystem::path> stored_runs(const std::filesystem::path& experiment);
 
 // How a stored run compares with what its config wants.
 struct RunNeeds {
@@ -50,11 +56,14 @@ struct RunNeeds {
 // `config` may differ from the stored config in its evaluation. Looks for no shorter run.
 RunNeeds assess(const RunConfig& config, const StoredRun& stored, bool has_model);
 
-// Assesses a folder, and looks for shorter runs next to it.
+// The same for a folder.
 RunNeeds assess(const RunFolder& folder);
 
+// Looks for shorter runs, too; see shorter_runs().
+RunNeeds assess(const RunFolder& folder, const std::vector<std::filesystem::path>& neighbours);
+
 // Assesses it as it is when its run begins again.
-RunNeeds assess_anew(const RunFolder& folder);
+RunNeeds assess_anew(const RunFolder& folder, const std::vector<std::filesystem::path>& neighbours);
 
 // Returns the commands that train a finished run again whose model is no longer stored: the first sets one
 // more test length, the second takes it out of the scores.

@@ -144,7 +144,7 @@ void RunFolder::store_config() const {
   if (config_is_stored_) return;
   const fs::path file = path_ / kConfigFile;
   try {
-    if (config_is_damaged_) set_aside_locked(file, kDamaged, path_.parent_path().parent_path());
+    if (config_is_damaged_) set_aside_locked(file, kDamaged, experiment());
     write_file_atomically(file, stored_config_text(config_));
   } catch (const Error& error) {
     throw Error(fmt::format("{}; free space, or name another folder with --output", error.what()),

@@ -58,6 +58,7 @@ class RunFolder {
   static InspectedRun inspect(const std::filesystem::path& folder);
 
   const std::filesystem::path& path() const { return path_; }
+  std::filesystem::path experiment() const { return path_.parent_path().parent_path(); }
   std::string id() const { return path_.filename().string(); }
   const RunConfig& config() const { return config_; }
 

@@ -145,7 +145,7 @@ TEST(LongerRun, GoesOnFromTheLongestShorterRun) {
   const RunFolder shorter = trained(shared, config_of(10, {5}));
   const std::string before = bytes(shorter, "status.json");
   const RunFolder run = RunFolder::create(shared, longest);
-  const RunNeeds needs = assess(run);
+  const RunNeeds needs = assess(run, stored_runs(shared));
   EXPECT_EQ(shorter.id(), needs.continues);
   EXPECT_DOUBLE_EQ(20 * training_step_operations(longest), needs.left.training);
   work({run});
@@ -196,8 +196,10 @@ TEST(LongerRun, PassesOverRunsThatItCannotGoOnFrom) {
   // Another warm-up is another run; a step that was passed without rows cannot be measured.
   RunConfig other = config_of(30);
   other.training.warmup_steps = 4;
-  EXPECT_EQ("", assess(RunFolder::at(scratch.path(), other)).continues);
-  EXPECT_EQ("", assess(RunFolder::at(scratch.path(), config_of(40, {3}))).continues);
+  const std::vector<fs::path> stored = stored_runs(scratch.path());
+  EXPECT_NE("", assess(RunFolder::at(scratch.path(), config_of(40)), stored).continues);
+  EXPECT_EQ("", assess(RunFolder::at(scratch.path(), other), stored).continues);
+  EXPECT_EQ("", assess(RunFolder::at(scratch.path(), config_of(40, {3})), stored).continues);
 }
 
 // A copy of the other files of a run over an older copy of it.
