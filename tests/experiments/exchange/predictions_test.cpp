@@ -156,6 +156,28 @@ TEST_F(Predictions, ThatAreKeptAreScoredAgain) {
   expect_contains(message(other), {"has predictions of another run"});
 }
 
+// A small file can have many samples of one symbol's answer, which take hours to draw.
+TEST_F(Predictions, ForTooManySymbolsAreNotKept) {
+  ScoredPredictions scored = score();
+  scored.header.samples = 640'000;
+  scored.header.lengths = {10'000};
+  std::vector<std::string> warnings;
+  const RunFolder run = store_predictions(path().parent_path() / "results", scored,
+                                          [&](const std::string& text) { warnings.push_back(text); });
+  EXPECT_TRUE(
+      std::ranges::none_of(files_of(run), [](const auto& file) { return is_kept_predictions(file.first); }));
+  expect_contains(warnings.back(),
+                  {"for 6400000000 symbols; `che verify`", "or 2000000000 symbols are not kept"});
+  change(1, [](Json& header) {
+    header["samples"] = 640'000;
+    header["lengths"] = {10'000};
+  });
+  const std::map<std::string, std::string> files{
+      {"predictions-0123456789ab.jsonl.zst", zstd_frame(lines_[0] + "\n" + lines_[1] + "\n")}};
+  expect_contains(message_of([&] { check_kept_predictions(run.config(), {}, files, "run"); }),
+                  {":1: the run's predictions are for 6400000000 symbols; allowed: 2000000000"});
+}
+
 // As a full disk leaves them, or a kill.
 TEST_F(Predictions, ThatAreStoredInPartAreNoResult) {
   const std::filesystem::path results = path().parent_path() / "results";
