@@ -16,7 +16,8 @@
 namespace che {
 namespace {
 
-constexpr std::size_t kMaxBytes = std::size_t{16} << 20;  // Far more than somebody writes by hand.
+// Far more than somebody writes by hand. A report takes 24 KB of memory for a line.
+constexpr std::size_t kMaxBytes = std::size_t{256} << 10;
 
 // The file's text as `che` writes CSV: spreadsheets begin theirs with a byte order mark, end lines with a
 // carriage return too, and may leave out the last line's end.
