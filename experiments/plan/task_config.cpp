@@ -1,10 +1,29 @@
 #include "experiments/plan/task_config.h"
 
+#include <optional>
+#include <string>
+#include <string_view>
+
 #include "core/text.h"
 #include "tasks/declared/task_definition.h"
 #include "tasks/declared/task_files.h"
 
 namespace che {
+namespace {
+
+// The runs of a sweep have few tasks, and to read one of thousands of states takes a quarter of a second. The
+// thread's next call replaces what it refers to.
+const TaskDefinition& read_once(std::string_view definition) {
+  static thread_local std::string text;
+  static thread_local std::optional<TaskDefinition> read;
+  if (!read || text != definition) {
+    read = parse_task_definition(definition, "definition");
+    text = definition;
+  }
+  return *read;
+}
+
+}  // namespace
 
 void TaskConfig::reset(std::string_view new_name) {
   if (is_declared() && new_name == name) return;
@@ -20,9 +39,9 @@ void TaskConfig::reset(std::string_view new_name) {
 void TaskConfig::visit_fields(FieldVisitor& visit) {
   const std::string old_definition = definition;
   visit.text({"definition", "a task of your own, which a file declares"}, definition,
-             [](std::string_view text) { return parse_task_definition(text, "definition").canonical(); });
+             [](std::string_view text) { return read_once(text).canonical(); });
   if (definition != old_definition) {
-    name = parse_task_definition(definition, "definition").name;
+    name = read_once(definition).name;
     options = {};
   }
   if (is_declared()) {
@@ -50,7 +69,7 @@ void TaskConfig::visit_fields(FieldVisitor& visit) {
 
 std::int64_t task_version(const TaskConfig& config) {
   if (!config.is_declared()) return config.version;
-  return parse_task_definition(config.definition, "definition").version;
+  return read_once(config.definition).version;
 }
 
 bool is_drawn(const TaskConfig& config) {
@@ -58,7 +77,7 @@ bool is_drawn(const TaskConfig& config) {
 }
 
 std::unique_ptr<Task> create_task(const TaskConfig& config) {
-  return config.is_declared() ? make_task(parse_task_definition(config.definition, "definition"))
+  return config.is_declared() ? make_task(read_once(config.definition))
                               : create_task(Registry<TaskEntry>::instance().get(config.name), config.options);
 }
 
