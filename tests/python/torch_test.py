@@ -267,7 +267,7 @@ class Interface(unittest.TestCase):
         return q * angle.cos(), k * angle.cos()
 
     with tempfile.TemporaryDirectory() as folder:
-      config = self.config_of(folder)
+      config = self.config_of(folder, "odds_first")
       results = pathlib.Path(folder) / "results"
       for encoding, positions in ((Near, "contiguous"), (Turned, "randomized")):
         scores = ct.train(
@@ -275,7 +275,7 @@ class Interface(unittest.TestCase):
         )
         name = {"contiguous": "Near", "randomized": "randomized_Turned"}[positions]
         self.assertEqual([(one.task, one.model, one.model_seed) for one in scores],
-                         [("even_pairs", name, seed) for seed in range(2)])  # fmt: skip
+                         [("odds_first", name, seed) for seed in range(2)])  # fmt: skip
         self.assertEqual(list(scores[0].accuracy), [10, 20, 30])
         self.assertTrue(0 < scores[0].score < 1)
       table = subprocess.run([PROGRAM, "table", results], check=True, capture_output=True, text=True).stdout
@@ -296,10 +296,11 @@ class Interface(unittest.TestCase):
         (che_tasks.config(config, "training.last_length=8"), {}, "note .* lengths 1 to 9, .*, not .* 1 to 8, .*"),
         (config, {"learning_rate": 0.5}, "learning_rate 0.001, not 0.5"),
         (longer, {}, "steps 20, not 21"),
+        (che_tasks.config(config, "task.order=odd_first"), {}, "options .*even_first.*, not .*odd_first.*"),
         (che_tasks.config(config, "model.ffn_multiple=1"), {}, "note .* settings .*, not .* settings .*"),
       ):
         with self.assertRaisesRegex(
-          ValueError, f"even_pairs-seed1.jsonl: .* 'Near' trained with {message}; name another"
+          ValueError, f"odds_first-seed1.jsonl: .* 'Near' trained with {message}; name another"
         ):
           ct.train(read, Near, seeds=[1], out=out, **words)
       self.assertEqual({file.name: file.read_bytes() for file in out.iterdir()}, kept)
