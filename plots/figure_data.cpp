@@ -355,13 +355,16 @@ DataTable effect_data(const FigureSource& source) {
   return data;
 }
 
-void add_run_counts(DataTable& data, const ResultTable& table) {
+void add_choice(DataTable& data, const ResultTable& table) {
   const auto runs = table.by_stored_run();
   const auto finished = std::ranges::count_if(runs, [](const auto& run) {
     return std::ranges::all_of(run, [](const TableRun* entry) { return entry->score.has_value(); });
   });
-  data.columns.insert(data.columns.end(), {"finished_runs", "all_runs"});
+  data.columns.insert(data.columns.end(), {"score_lengths", "only", "skip", "finished_runs", "all_runs"});
   for (Row& row : data.rows) {
+    row.emplace_back(table.score_lengths);
+    row.emplace_back(fmt::format("{}", fmt::join(table.conditions.only, " and ")));
+    row.emplace_back(fmt::format("{}", fmt::join(table.conditions.skip, " or ")));
     row.push_back(count_value(static_cast<std::size_t>(finished)));
     row.push_back(count_value(runs.size()));
   }

@@ -31,8 +31,8 @@ DataTable learning_data(const FigureSource& source);
 DataTable step_data(const FigureSource& source);
 DataTable effect_data(const FigureSource& source);
 
-// Appends to each row how many runs of the experiment have a score, and how many there are, so that a figure
-// of an unfinished experiment can say so.
-void add_run_counts(DataTable& data, const ResultTable& table);
+// Appends to each row which test lengths and runs were chosen, how many of these runs have a score, and how
+// many there are, so that a figure's caption can say so.
+void add_choice(DataTable& data, const ResultTable& table);
 
 }  // namespace che

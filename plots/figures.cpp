@@ -143,7 +143,7 @@ std::vector<const Figure*> write_figure_data(const std::vector<const Figure*>& c
       if (empty == EmptyFigures::kLeaveOut) continue;
       throw Error(fmt::format("nothing to draw for {}: it needs {}", figure->name, figure->needs));
     }
-    add_run_counts(of_figure, source.table);
+    add_choice(of_figure, source.table);
     drawable.push_back(figure);
     data.push_back(std::move(of_figure));
   }

@@ -181,6 +181,7 @@ ResultTable labelled_runs(const std::vector<RunFolder>& runs, const ReadingRules
   if (!origins.entries.empty()) name_entries(table.runs, origins.entries);
   if (rules.score_lengths) {
     name_scored_lengths(table.runs);
+    table.score_lengths = rules.score_lengths->text();
     table.reading_notes.push_back(scored_lengths_note(table.runs, *rules.score_lengths));
   }
   if (without_score > 0) {

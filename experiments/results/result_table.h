@@ -139,6 +139,7 @@ struct ResultTable {
   std::vector<std::string> left_out;       // Says why read_table left runs out.
   std::vector<QuotedScore> quoted;         // Read from the folders; see read_table.
   std::vector<std::string> reading_notes;  // Sentences that say how the reading rules were applied.
+  std::string score_lengths;               // As ReadingRules have them; empty for those of each config.
   RunConditions conditions;                // The runs were chosen by these; see RunChoice.
   std::vector<EncodingLabel> not_chosen;   // Columns of which that choice leaves nothing.
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "experiments/plan/evaluation_settings.h"
+#include "experiments/results/read_results.h"
 #include "tables/formats/formats.h"
 #include "tables/result_tables.h"
 #include "tests/contains.h"
@@ -226,9 +227,23 @@ TEST(FigureData, SaysHowManyRunsHaveFinished) {
   DataTable data = map_data({.table = table});
   EXPECT_EQ(column(data, "runs"), Texts{"1"});
   EXPECT_EQ(column(data, "unfinished"), Texts{"1"});
-  add_run_counts(data, table);
+  add_choice(data, table);
   EXPECT_EQ(column(data, "finished_runs"), Texts{"1"});
   EXPECT_EQ(column(data, "all_runs"), Texts{"3"});
+}
+
+TEST(FigureData, SaysWhichLengthsAndRunsWereChosen) {
+  const ScratchFolder scratch;
+  store_run(scratch.path(), made_up_config("reverse_string", "rope"), RunState::kFinished, 0.5);
+  store_run(scratch.path(), made_up_config("even_pairs", "rope"), RunState::kFinished, 0.5);
+  const RunChoice choice({.only = {"encoding=rope", "seed=0"}, .skip = {"task=even_pairs"}});
+  const ReadingRules rules{.score_lengths = LengthChoice("42:43"), .select = {}};
+  const ResultTable table = read_table({scratch.path()}, choice, rules);
+  DataTable data = map_data({.table = table});
+  add_choice(data, table);
+  EXPECT_EQ(column(data, "score_lengths"), Texts{"42:43"});
+  EXPECT_EQ(column(data, "only"), Texts{"encoding=rope and seed=0"});
+  EXPECT_EQ(column(data, "skip"), Texts{"task=even_pairs"});
 }
 
 TEST(FigureData, CountsARunOnATextOnce) {
@@ -251,7 +266,7 @@ TEST(FigureData, CountsARunOnATextOnce) {
   const ResultTable table = make_table(open_runs(scratch.path()));
   EXPECT_EQ(4U, table.runs.size());
   DataTable data{.columns = {"line"}, .rows = {{"one"}}};
-  add_run_counts(data, table);
+  add_choice(data, table);
   EXPECT_EQ(column(data, "finished_runs"), Texts{"1"});
   EXPECT_EQ(column(data, "all_runs"), Texts{"2"});
 }

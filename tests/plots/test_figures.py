@@ -28,7 +28,7 @@ sys.path.insert(0, str(SOURCE / "plots"))
 
 import che_plots  # noqa: E402
 from che_plots import bias, curves, page, scores, style  # noqa: E402
-from che_plots.data import Row, read_rows  # noqa: E402
+from che_plots.data import Row, caption_of, read_rows  # noqa: E402
 
 che_plots.set_up()
 
@@ -121,6 +121,7 @@ def on_text(encoding: str, x: str, y: str, points: dict[float, float]) -> list[R
   texts = {"level": "text", "task": "austen(trained=128, length=4096)", "encoding": encoding, "label": encoding}
   texts |= {"family": encoding, "positions": "contiguous", "dape": "no", "value": "", "rank": "1", "aggregate": "min"}
   numbers = {"runs": "2", "trained_to": "128", "longest_window": "4096", "finished_runs": "4", "all_runs": "4"}
+  texts |= {"score_lengths": "", "only": "", "skip": ""}
   return [
     Row(texts | numbers | {x: str(at), y: str(value), "low": str(0.9 * value), "high": str(1.2 * value)})
     for at, value in points.items()
@@ -291,10 +292,19 @@ def test_an_unfinished_experiment_says_how_much_is_there() -> None:
   counts = {"finished_runs": "3", "all_runs": "4", "score": "0.75", "trained": "yes"}
   rows = [invented_row("t", name, unfinished=str(i), **shared, **counts) for i, name in enumerate("ab")]
   sheet = scores.score_map(rows, 140)
-  assert "Unfinished: 3 of 4 stored runs are in this figure." in sheet.caption
+  assert sheet.caption.endswith("to 100 %. Unfinished: 3 of 4 stored runs are in this figure.")
   assert [entry.get_label() for entry in sheet.legend] == ["some runs are unfinished"]
   (figure,) = page.pages(sheet, 140)
   assert [isinstance(patch, Polygon) for patch in figure.axes[0].patches].count(True) == 1
+
+
+def test_a_caption_says_what_was_chosen() -> None:
+  choice = {"score_lengths": "95:500", "only": "seed=0 and task=t", "skip": "encoding=rope"}
+  caption = caption_of([invented_row("t", "a", **choice)], "What is shown?", "")
+  assert caption == (
+    "What is shown? Scores count the test lengths 95:500 alone. Only runs with seed=0 and task=t are shown. "
+    "Runs with encoding=rope are left out."
+  )
 
 
 def test_settings_are_named_in_words() -> None:
@@ -419,7 +429,8 @@ def invented_row(task: str, encoding: str, **fields: str) -> Row:
   return Row(
     {
       "level": "regular", "task": task, "encoding": encoding, "label": encoding, "family": encoding, "value": "",
-      "positions": "contiguous", "dape": "no", "finished_runs": "2", "all_runs": "2", "unfinished": "0", **fields,
+      "positions": "contiguous", "dape": "no", "finished_runs": "2", "all_runs": "2", "unfinished": "0",
+      "score_lengths": "", "only": "", "skip": "", **fields,
     }
   )  # fmt: skip
 
