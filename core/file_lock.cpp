@@ -78,6 +78,7 @@ double touched(const Descriptor& file) {
 // The content of a lock's file.
 struct LockState {
   bool is_free = false;
+  std::string text;
   std::optional<LockHolder> holder;  // Nothing where the text was not written by FileLock.
   double touched = 0;
 };
@@ -92,7 +93,8 @@ std::optional<LockState> read_state(const fs::path& path) {
       const Descriptor file = open_regular_file(path, O_RDONLY, "lock", ErrorKind::kRuntime, "; remove it");
       std::string text(kMaxLockBytes, 0);
       text.resize(read_part(file, path, text));
-      LockState state{.is_free = text.starts_with(kFree), .holder = {}, .touched = touched(file)};
+      LockState state{
+          .is_free = text.starts_with(kFree), .text = text, .holder = {}, .touched = touched(file)};
       if (text.size() > kHeld.size()) state.holder = parse_lock_holder(text.substr(kHeld.size()));
       return state;
     } catch (const Error&) {
@@ -143,7 +145,7 @@ void remove_others(const fs::path& folder, const std::vector<std::uint64_t>& num
   }
 }
 
-// The numbers of the locks that this process has.
+// The locks that this process has.
 class HeldLocks {
  public:
   static HeldLocks& instance() {
@@ -151,19 +153,19 @@ class HeldLocks {
     return locks;
   }
 
-  void add(const fs::path& folder, std::uint64_t number) {
+  void add(const fs::path& folder, const LockFile& file) {
     const std::scoped_lock lock(mutex_);
-    numbers_[key(folder)] = number;
+    files_[key(folder)] = file;
   }
-  void remove(const fs::path& folder, std::uint64_t number) {
+  void remove(const fs::path& folder, const LockFile& file) {
     const std::scoped_lock lock(mutex_);
-    const auto found = numbers_.find(key(folder));
-    if (found != numbers_.end() && found->second == number) numbers_.erase(found);
+    const auto found = files_.find(key(folder));
+    if (found != files_.end() && found->second.number == file.number) files_.erase(found);
   }
-  std::optional<std::uint64_t> number(const fs::path& folder) {
+  std::optional<LockFile> file(const fs::path& folder) {
     const std::scoped_lock lock(mutex_);
-    const auto found = numbers_.find(key(folder));
-    return found == numbers_.end() ? std::nullopt : std::optional(found->second);
+    const auto found = files_.find(key(folder));
+    return found == files_.end() ? std::nullopt : std::optional(found->second);
   }
 
  private:
@@ -171,7 +173,7 @@ class HeldLocks {
   static fs::path key(const fs::path& folder) { return (folder / kPrefix).parent_path(); }
 
   std::mutex mutex_;
-  std::map<fs::path, std::uint64_t> numbers_;
+  std::map<fs::path, LockFile> files_;
 };
 
 // Touches the file until it is asked to stop.
@@ -187,17 +189,18 @@ void beat(const std::stop_token& stop, int file, double seconds) {
   }
 }
 
-// Throws Error (usage) when the newest lock of the folder has another number.
-void check_number(const fs::path& folder, std::uint64_t number) {
+// Throws Error (usage) when the newest lock of the folder is another one. Where a lock was removed, the next
+// one has its number again.
+void check_newest(const fs::path& folder, const LockFile& own) {
   std::vector<std::uint64_t> numbers = numbers_in(folder);
-  if (numbers.empty() || numbers.back() < number) {
+  if (numbers.empty() || numbers.back() < own.number) {
     std::this_thread::sleep_for(kLateEntry);
     numbers = numbers_in(folder);
   }
-  if (!numbers.empty() && numbers.back() == number) return;
   std::string who = "another process, or its lock was removed";
-  if (!numbers.empty() && numbers.back() > number) {
+  if (!numbers.empty() && numbers.back() >= own.number) {
     const auto state = read_state(path_of(folder, numbers.back()));
+    if (state && numbers.back() == own.number && state->text == own.text) return;
     if (state && state->holder) who = describe(*state->holder);
   }
   throw Error(
@@ -208,14 +211,14 @@ void check_number(const fs::path& folder, std::uint64_t number) {
 
 }  // namespace
 
-FileLock::FileLock(fs::path folder, std::uint64_t number, Descriptor file, double heartbeat_seconds)
+FileLock::FileLock(fs::path folder, LockFile own, Descriptor file, double heartbeat_seconds)
     : folder_(std::move(folder)),
-      number_(number),
+      own_(std::move(own)),
       file_(std::move(file)),
       heartbeat_([descriptor = file_.value(), heartbeat_seconds](const std::stop_token& stop) {
         beat(stop, descriptor, heartbeat_seconds);
       }) {
-  HeldLocks::instance().add(folder_, number_);
+  HeldLocks::instance().add(folder_, own_);
 }
 
 FileLock::FileLock(const fs::path& folder) {
@@ -227,7 +230,7 @@ FileLock::FileLock(const fs::path& folder) {
 
 FileLock& FileLock::operator=(FileLock&& other) noexcept {
   std::swap(folder_, other.folder_);
-  std::swap(number_, other.number_);
+  std::swap(own_, other.own_);
   std::swap(file_, other.file_);
   std::swap(heartbeat_, other.heartbeat_);
   return *this;
@@ -235,7 +238,7 @@ FileLock& FileLock::operator=(FileLock&& other) noexcept {
 
 FileLock::~FileLock() {
   if (!file_.is_open()) return;
-  HeldLocks::instance().remove(folder_, number_);
+  HeldLocks::instance().remove(folder_, own_);
   // Where it cannot be written, the lock is free with the end of this process.
   static_cast<void>(::pwrite(file_.value(), kFree.data(), kFree.size(), 0) < 0);
 }
@@ -251,8 +254,9 @@ std::optional<FileLock> FileLock::try_hold(const fs::path& folder, LockRefusal& 
           fmt::format("'{}' has the last number that a lock may have; remove it if no process works there",
                       path_of(folder, newest).string()));
     }
-    FileReplacement file(path_of(folder, newest + 1));
-    file.write(std::string(kHeld) + to_text(holder));
+    const LockFile own{.number = newest + 1, .text = std::string(kHeld) + to_text(holder)};
+    FileReplacement file(path_of(folder, own.number));
+    file.write(own.text);
     bool is_taken_over = false;  // From a holder that may wake and write.
     if (newest > 0) {
       const fs::path path = path_of(folder, newest);
@@ -269,14 +273,14 @@ std::optional<FileLock> FileLock::try_hold(const fs::path& folder, LockRefusal& 
     if (!file.finish_new()) continue;
     // Somebody may have got further since, and have removed the file whose number is now used again.
     const std::vector<std::uint64_t> now = numbers_in(folder);
-    if (!now.empty() && now.back() > newest + 1) {
+    if (!now.empty() && now.back() > own.number) {
       std::error_code ignored;
-      fs::remove(path_of(folder, newest + 1), ignored);
+      fs::remove(path_of(folder, own.number), ignored);
       continue;
     }
-    remove_others(folder, now, newest + 1);
+    remove_others(folder, now, own.number);
     remove_temporary_files(folder, is_taken_over ? TemporaryFiles::kAll : TemporaryFiles::kOfTheDead);
-    return FileLock(folder, newest + 1, file.take_file(), timing.heartbeat_seconds);
+    return FileLock(folder, own, file.take_file(), timing.heartbeat_seconds);
   }
   throw Error(
       fmt::format("cannot lock '{}': other processes get its lock again and again; if there are none, "
@@ -285,10 +289,10 @@ std::optional<FileLock> FileLock::try_hold(const fs::path& folder, LockRefusal& 
       ErrorKind::kRuntime);
 }
 
-void FileLock::check() const { check_number(folder_, number_); }
+void FileLock::check() const { check_newest(folder_, own_); }
 
 void FileLock::check_held(const fs::path& folder) {
-  if (const auto number = HeldLocks::instance().number(folder)) check_number(folder, *number);
+  if (const auto own = HeldLocks::instance().file(folder)) check_newest(folder, *own);
 }
 
 bool FileLock::is_held(const fs::path& folder) {

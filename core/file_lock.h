@@ -25,6 +25,12 @@ struct LockRefusal {
   bool is_silent = false;  // Its holder is on another machine, and nothing is heard of it.
 };
 
+// The file of a lock: its number and what it says while the lock is held.
+struct LockFile {
+  std::uint64_t number = 0;
+  std::string text;
+};
+
 // Holds a folder for this process while the object lives, against processes on all machines that see the
 // folder. The lock is a file `folder`/lock.N that names its holder, and the highest N counts. It needs no
 // locks of the file system, because some network file systems have none and on others they do not hold
@@ -70,10 +76,10 @@ class FileLock {
   static bool is_held(const std::filesystem::path& folder);
 
  private:
-  FileLock(std::filesystem::path folder, std::uint64_t number, Descriptor file, double heartbeat_seconds);
+  FileLock(std::filesystem::path folder, LockFile own, Descriptor file, double heartbeat_seconds);
 
   std::filesystem::path folder_;
-  std::uint64_t number_ = 0;
+  LockFile own_;
   Descriptor file_;
   std::jthread heartbeat_;  // Ends before its file is closed.
 };

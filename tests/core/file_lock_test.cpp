@@ -218,6 +218,18 @@ TEST_F(FileLockTest, MissesALockThatWasRemoved) {
   expect_contains(message_of([&] { lock.check(); }), {"or its lock was removed"});
 }
 
+// Its number is then used again.
+TEST_F(FileLockTest, IsNotMistakenForOneThatWasRemoved) {
+  const FileLock lock(scratch_.path());
+  fs::remove(scratch_.path() / "lock.1");
+  LockRefusal refusal;
+  const auto newer = FileLock::try_hold(scratch_.path(), refusal, elsewhere());
+  ASSERT_TRUE(newer);
+  EXPECT_TRUE(fs::exists(scratch_.path() / "lock.1"));
+  newer->check();
+  expect_contains(message_of([&] { lock.check(); }), {"was taken over by process", "on elsewhere"});
+}
+
 TEST_F(FileLockTest, WithUnknownContentHoldsLikeOneOfAnotherMachine) {
   const fs::path file = scratch_.path() / "lock.3";
   std::ofstream(file) << "hel";
