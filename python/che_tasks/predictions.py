@@ -85,10 +85,22 @@ def each_once(name: str, values: Any) -> list[Any]:
   return listed
 
 
+def checked_seeds(values: Any) -> list[int]:
+  """The seeds of repetitions. Raises ValueError as `each_once` does, and for what is no seed."""
+  return [_checked_seed(seed) for seed in each_once("seeds", values)]
+
+
+def _stored(results: File | None) -> str:
+  folder = "" if results is None else os.fspath(results)
+  if results is not None and not folder:
+    raise ValueError("results: is empty; allowed: a folder of results, new or not, or None to store nothing")
+  return folder
+
+
 def check_target(model: str, results: File | None) -> None:
   """Raises ValueError, before anything is trained, if `score` would refuse the model's name or the results folder."""
   _core.check_model_name(model)
-  if results is not None and pathlib.Path(results).is_file():
+  if (folder := _stored(results)) and pathlib.Path(folder).is_file():
     raise ValueError(f"{results}: is a file; allowed: a folder of results, new or not")
 
 
@@ -124,7 +136,7 @@ def check_file(file: File, model: str, budget: Mapping[str, Any] | None = None) 
   for key, value in (budget or {}).items():
     if stated.get(key, value) != value:
       raise ValueError(
-        f"{path}: holds predictions of a {model!r} trained with {key} {stated[key]}, not {value}; "
+        f"{path}: holds predictions of a {model!r} with {key} {stated[key]!s:.200}, not {value!s:.200}; "
         "name another folder or model, or move the file away"
       )
 
@@ -214,8 +226,7 @@ def score(files: File | Iterable[File], results: File | None = None) -> list[Sco
   that do not match their samples, and then stores nothing.
   """
   paths = [files] if isinstance(files, (str, os.PathLike)) else files
-  stored = "" if results is None else os.fspath(results)
-  return [Score(**one) for one in _core.score([os.fspath(path) for path in paths], stored)]
+  return [Score(**one) for one in _core.score([os.fspath(path) for path in paths], _stored(results))]
 
 
 def evaluate(
@@ -237,7 +248,7 @@ def evaluate(
   predictions of another model or that another evaluation writes to.
   """
   check_target(model, results)
-  seeds = [_checked_seed(seed) for seed in each_once("seeds", seeds)]
+  seeds = checked_seeds(seeds)
   chosen = find_suite(suite)
   sets = [chosen.test_sets(task) for task in each_once("tasks", chosen.tasks if tasks is None else tasks)]
   runs = [(pathlib.Path(out) / f"{one.task.name}-seed{seed}.jsonl", one, seed) for seed in seeds for one in sets]

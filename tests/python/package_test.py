@@ -149,6 +149,8 @@ class Predictions(unittest.TestCase):
 
   def test_results_are_shown_by_the_program(self):
     file = self.write(lambda batch: batch.output)
+    with self.assertRaisesRegex(ValueError, "results: is empty; allowed: a folder"):
+      che_tasks.score([file], results="")
     [score] = che_tasks.score([file], results=self.path / "results")
     self.assertEqual(score.score, 1)
     self.assertRegex(che("table", self.path / "results"), "mine")

@@ -297,11 +297,10 @@ class Interface(unittest.TestCase):
         (config, {"learning_rate": 0.5}, "learning_rate 0.001, not 0.5"),
         (longer, {}, "steps 20, not 21"),
         (che_tasks.config(config, "task.order=odd_first"), {}, "options .*even_first.*, not .*odd_first.*"),
+        (che_tasks.config(config, "evaluation.seed=3"), {}, "seed 0, not 3"),
         (che_tasks.config(config, "model.ffn_multiple=1"), {}, "note .* settings .*, not .* settings .*"),
       ):
-        with self.assertRaisesRegex(
-          ValueError, f"odds_first-seed1.jsonl: .* 'Near' trained with {message}; name another"
-        ):
+        with self.assertRaisesRegex(ValueError, f"odds_first-seed1.jsonl: .* 'Near' with {message}; name another"):
           ct.train(read, Near, seeds=[1], out=out, **words)
       self.assertEqual({file.name: file.read_bytes() for file in out.iterdir()}, kept)
 
@@ -430,6 +429,8 @@ class Interface(unittest.TestCase):
         ct.train(widths, ct.Encoding, out=folder)
       with self.assertRaisesRegex(ValueError, r"seeds: got \[0, 0\]; allowed: each once"):
         ct.train(config, ct.Encoding, seeds=[0, 0], out=folder)
+      with self.assertRaisesRegex(ValueError, "seed: got '1'; allowed: whole numbers"):
+        ct.train(config, ct.Encoding, seeds=[1, "1"], out=folder)
       orders = che_tasks.config(config, "axes.task=[odds_first, {name: odds_first, order: odd_first}]")
       for seeds, seed in (([0], 0), ([7], 7)):
         ct.train(orders, ct.Encoding, seeds=seeds, out=folder)

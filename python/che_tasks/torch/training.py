@@ -21,7 +21,7 @@ from torch import Tensor, nn
 
 from ..configs import Config, Run
 from ..configs import config as read_config
-from ..predictions import Score, check_file, check_target, each_once, score, sole_writer, write_predictions
+from ..predictions import Score, check_file, check_target, checked_seeds, score, sole_writer, write_predictions
 from ..tasks import Batch, Batches
 from .encoder import Encoder, PositionSource, contiguous
 from .encodings import Positions, Shape, encoding_of
@@ -329,13 +329,13 @@ def train(
 
   Returns one score per task and repetition. Raises ValueError, before it trains, for a bad config, a name that tables
   have already, runs that differ in more than task and seeds, an `out` that another evaluation writes to, and one that
-  has predictions of another model, other options of the task or other settings of training, positions or sizes;
-  FloatingPointError if a loss is not finite.
+  has predictions of another model, another task or other test samples, or other settings of training, positions or
+  sizes; FloatingPointError if a loss is not finite.
   """
   prefix = "randomized_" if positions == "randomized" else ""
   name = model or prefix + getattr(encoding, "__name__", type(encoding).__name__)
   read = config if isinstance(config, Config) else read_config(config)
-  runs = _repetitions(read, positions, None if seeds is None else each_once("seeds", seeds), learning_rate)
+  runs = _repetitions(read, positions, None if seeds is None else checked_seeds(seeds), learning_rate)
   files = _files(runs, pathlib.Path(out))
   check_target(name, results)
   of_training = {"steps": "training.steps", "batch_size": "training.batch_size", "learning_rate": "learning_rate"}
@@ -352,7 +352,9 @@ def train(
   )
   with sole_writer(out):
     for run, file in zip(runs, files):
-      check_file(file, name, budget | {"data_seed": run.data_seed, "options": run.test_sets().header()["options"]})
+      header = run.test_sets().header()
+      of_tests = {key: header[key] for key in ("options", "definition", "lengths", "samples", "seed") if key in header}
+      check_file(file, name, budget | of_tests | {"data_seed": run.data_seed})
     torch.set_num_threads(threads)
     for run, file in zip(runs, files):
       began = time.monotonic()
