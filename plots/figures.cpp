@@ -27,6 +27,12 @@ std::string python_path() {
                      path == nullptr || *path == '\0' ? "" : fmt::format(":{}", path));
 }
 
+// Runs the package as `python3 -m che_plots` does, but imports nothing from the working directory, where a
+// stranger's results may bring modules of their own. Python has an option for this from 3.11 on only.
+constexpr const char* kRunPackage =
+    "import sys; sys.path[:] = filter(None, sys.path); import runpy; "
+    "runpy.run_module('che_plots', run_name='__main__', alter_sys=True)";
+
 std::string last_line(const std::string& text) {
   std::string last = "no message";
   std::istringstream lines(text);
@@ -165,7 +171,7 @@ std::vector<const Figure*> write_figure_data(const std::vector<const Figure*>& c
 }
 
 std::vector<fs::path> run_che_plots(const std::vector<std::string>& arguments) {
-  std::vector<std::string> words = {"python3", "-m", "che_plots"};
+  std::vector<std::string> words = {"python3", "-c", kRunPackage};
   words.insert(words.end(), arguments.begin(), arguments.end());
   ProgramOutput program;
   try {

@@ -48,12 +48,16 @@ WIDTHS = (85.0, 140.0)
 
 @pytest.fixture(scope="session")
 def results(tmp_path_factory: pytest.TempPathFactory) -> dict[str, pathlib.Path]:
-  """Folders with the figures of the committed results, drawn by `che plot`."""
+  """Folders with the figures of the committed results, drawn by `che plot` where other modules of these names lie."""
+  strange = tmp_path_factory.mktemp("strange")
+  for module in ("che_plots", "csv", "numpy", "runpy"):
+    (strange / f"{module}.py").write_text("raise SystemExit('a module of the working folder was imported')")
   folders = {}
   for name in COMMITTED:
     folder = tmp_path_factory.mktemp(name)
     subprocess.run(["tar", "-xf", SOURCE / f"results/committed/{name}/runs.tar.xz", "-C", folder], check=True)
-    subprocess.run([os.environ["CHE_PROGRAM"], "plot", folder, "--format", "svg"], check=True, stdout=subprocess.PIPE)
+    plot = [os.environ["CHE_PROGRAM"], "plot", folder, "--format", "svg"]
+    subprocess.run(plot, cwd=strange, check=True, stdout=subprocess.PIPE)
     folders[name] = folder
   return folders
 
