@@ -1,8 +1,11 @@
 #include "tasks/declared/string_counts.h"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <mutex>
+
+#include "tasks/symbols.h"
 
 namespace che {
 namespace {
@@ -70,19 +73,19 @@ ScaledNumber StringCounts::count(std::int64_t length) const {
 std::size_t StringCounts::choose(RandomStream& random, const std::vector<ScaledNumber>& after,
                                  std::int32_t state) const {
   const std::int64_t scale = largest_exponent(automaton_, after, state);
-  const auto ways = [&](std::size_t symbol) {
-    return after[static_cast<std::size_t>(automaton_.step(state, symbol))].scaled(scale);
-  };
+  std::array<double, kMaxSymbols> ways;
   double sum = 0;
-  for (std::size_t symbol = 0; symbol < automaton_.symbols.size(); ++symbol) sum += ways(symbol);
+  for (std::size_t symbol = 0; symbol < automaton_.symbols.size(); ++symbol) {
+    ways[symbol] = after[static_cast<std::size_t>(automaton_.step(state, symbol))].scaled(scale);
+    sum += ways[symbol];
+  }
   double left = random.uniform() * sum;
   std::size_t chosen = 0;
   for (std::size_t symbol = 0; symbol < automaton_.symbols.size(); ++symbol) {
-    const double count = ways(symbol);
-    if (count == 0) continue;
+    if (ways[symbol] == 0) continue;
     chosen = symbol;  // Rounding may leave a remainder behind the last one.
-    if (left < count) break;
-    left -= count;
+    if (left < ways[symbol]) break;
+    left -= ways[symbol];
   }
   return chosen;
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <bit>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -24,7 +25,14 @@ struct ScaledNumber {
   // The value times 2^-scale; 0 where that is below the range of a double.
   double scaled(std::int64_t scale) const {
     const std::int64_t shift = exponent - scale;
-    return shift < -1100 ? 0 : std::ldexp(mantissa, static_cast<int>(shift));
+    if (shift < -1100) return 0;
+    // The product with a power of two is exact here, and several times as fast as ldexp, which has its value.
+    constexpr std::int64_t kBias = 1023;
+    constexpr int kFractionBits = 52;
+    if (shift > -1000 && shift <= 0) {
+      return mantissa * std::bit_cast<double>(static_cast<std::uint64_t>(kBias + shift) << kFractionBits);
+    }
+    return std::ldexp(mantissa, static_cast<int>(shift));
   }
 
   // value * 2^scale; `value` is not negative.
