@@ -13,16 +13,6 @@
 namespace che {
 namespace {
 
-// Appends the fields of a line.
-void split(std::string_view line, std::vector<std::string_view>& fields) {
-  while (true) {
-    const std::size_t comma = line.find(',');
-    fields.push_back(line.substr(0, comma));
-    if (comma == std::string_view::npos) return;
-    line.remove_prefix(comma + 1);
-  }
-}
-
 template <class Number>
 bool parse(std::string_view text, Number& value) {
   const char* end = text.data() + text.size();
@@ -50,12 +40,14 @@ CsvRows::CsvRows(std::string file, std::string_view text, std::vector<std::strin
     if (count != columns_.size()) {
       fail_line(number, fmt::format("found {} columns in '{}', expected {}", count, line, columns_.size()));
     }
-    split(line, fields_);
+    lines_.push_back(line);
   }
 }
 
 std::string_view CsvRows::text(std::size_t row, std::size_t column) const {
-  return fields_[row * columns_.size() + column];
+  std::string_view line = lines_[row];
+  for (; column > 0; --column) line.remove_prefix(line.find(',') + 1);
+  return line.substr(0, line.find(','));
 }
 
 std::int64_t CsvRows::integer(std::size_t row, std::size_t column) const {
@@ -79,7 +71,7 @@ void CsvRows::check_checksum(std::string_view key) const {
     others += '\n';
   }
   const std::string expected = checksum(key, others);
-  if (fields_.empty()) fail_line(2, "there are no rows");
+  if (lines_.empty()) fail_line(2, "there are no rows");
   for (std::size_t i = 0; i < size(); ++i) {
     if (text(i, last) != expected) fail(i, last, expected + " for this run and content");
   }

@@ -16,7 +16,7 @@ class CsvRows {
   CsvRows(const CsvRows&) = delete;
   CsvRows& operator=(const CsvRows&) = delete;
 
-  std::size_t size() const { return fields_.size() / columns_.size(); }
+  std::size_t size() const { return lines_.size(); }
   std::string_view text(std::size_t row, std::size_t column) const;
   std::int64_t integer(std::size_t row, std::size_t column) const;  // Not negative.
   double real(std::size_t row, std::size_t column) const;           // "nan" and "inf" included.
@@ -35,7 +35,8 @@ class CsvRows {
   std::vector<std::string> columns_;
   std::string remedy_;
   std::string text_;
-  std::vector<std::string_view> fields_;  // Row after row, in `text_`.
+  // In `text_`, without the header. Views of all fields would take several times the text.
+  std::vector<std::string_view> lines_;
 };
 
 inline constexpr std::string_view kChecksumColumn = "checksum";
