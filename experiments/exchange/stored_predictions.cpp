@@ -27,12 +27,14 @@ namespace {
 constexpr std::string_view kKeptStart = "predictions-";
 constexpr std::string_view kKeptEnd = ".jsonl.zst";
 constexpr std::size_t kKeptDigits = 12;
-// The most symbols that a run's kept predictions may be about: to score them again takes minutes.
-constexpr double kMaxKeptSymbols = 2e9;
+// The most work that a run's kept predictions may need to be scored again, which is minutes.
+constexpr double kMaxKeptWork = 4e9;
 
-double symbols_of(const SampleHeader& header) {
-  return static_cast<double>(header.samples) *
-         std::accumulate(header.lengths.begin(), header.lengths.end(), 0.0);
+// The symbols that are drawn for its samples, times those that each is drawn from. The task has been checked.
+double work_of(const SampleHeader& header) {
+  const double symbols = static_cast<double>(header.samples) *
+                         std::accumulate(header.lengths.begin(), header.lengths.end(), 0.0);
+  return symbols * static_cast<double>(create_task(header)->input_symbols().size());
 }
 
 // The name depends on which samples were predicted, so that new predictions take the place of earlier ones.
@@ -51,17 +53,17 @@ void remove_kept(const std::filesystem::path& folder) {
 
 void keep(const std::filesystem::path& folder, const ScoredPredictions& scored, const WarningSink& warn) {
   const std::filesystem::path file = folder / kept_name(scored.header);
-  const double symbols = symbols_of(scored.header);
-  if (scored.packed.size() <= ArchiveLimits().file_bytes && symbols <= kMaxKeptSymbols) {
+  const bool is_small = scored.packed.size() <= ArchiveLimits().file_bytes;
+  if (is_small && work_of(scored.header) <= kMaxKeptWork) {
     write_file_atomically(file, scored.packed);
     return;
   }
   remove_file(file);
-  warn(fmt::format(
-      "{}: the predictions have {} bytes, compressed, for {} symbols; `che verify` cannot score them again, "
-      "as "
-      "more than {} bytes or {} symbols are not kept",
-      scored.file.string(), scored.packed.size(), symbols, ArchiveLimits().file_bytes, kMaxKeptSymbols));
+  warn(fmt::format("{}: the predictions are not kept, and `che verify` cannot score them again: they {}",
+                   scored.file.string(),
+                   is_small ? "are for more samples than it would draw in minutes"
+                            : fmt::format("have {} bytes, compressed; allowed: {}", scored.packed.size(),
+                                          ArchiveLimits().file_bytes)));
 }
 
 // Whether a row's standard error, if it has one, is that of another row but for rounding.
@@ -143,16 +145,15 @@ const EvaluationRow* find_scored(const ScoredRows& rows, const EvaluationRow& st
 std::vector<ScoredRows> score_again(const RunConfig& config, const std::map<std::string, std::string>& files,
                                     const std::string& place) {
   std::vector<ScoredRows> again;
-  double symbols = 0;
+  double work = 0;
   for (const auto& [kept, content] : files) {
     const std::string& name = kept;  // Which a lambda can refer to.
     if (!is_kept_predictions(name)) continue;
     const std::string file = fmt::format("{}/{}", place, name);
     again.push_back(score_predictions(content, file, [&](const ScoredPredictions& header) {
-                      symbols += symbols_of(header.header);
-                      if (symbols > kMaxKeptSymbols) {
-                        throw Error(fmt::format("the run's predictions are for {} symbols; allowed: {}",
-                                                symbols, kMaxKeptSymbols));
+                      work += work_of(header.header);
+                      if (work > kMaxKeptWork) {
+                        throw Error("the run's predictions are for more samples than are drawn in minutes");
                       }
                       if (run_id(prediction_config(header)) == run_id(config) &&
                           kept_name(header.header) == name)
