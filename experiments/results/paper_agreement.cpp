@@ -97,7 +97,7 @@ AgreedTask agree_on(const ResultTable& table, const ComparableRow& comparable, A
   task.encodings = scores.size();
   if (scores.size() < kMinRanked) return task;
   task.correlation = spearman(scores, papers);
-  if (task.correlation) task.p = rank_correlation_p(scores, papers);
+  if (task.correlation) task.p = rank_correlation_p({{scores, papers}});
   agree_by_seed(table, comparable, papers, aggregate, task);
   return task;
 }
@@ -131,7 +131,7 @@ std::optional<JointAgreement> agree_jointly(const std::vector<ComparableRow>& ro
   if (pairs.size() < 2) return std::nullopt;
   joint.encodings = pairs.front().x.size();
   joint.mean /= static_cast<double>(pairs.size());
-  joint.p = joint_rank_correlation_p(pairs);
+  joint.p = rank_correlation_p(pairs);
   return joint;
 }
 

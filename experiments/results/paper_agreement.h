@@ -68,7 +68,7 @@ struct AgreedTask {
 struct JointAgreement {
   std::size_t encodings = 0;
   double mean = 0;  // The tasks' correlations over these encodings are averaged.
-  double p = 1;     // See joint_rank_correlation_p.
+  double p = 1;     // See rank_correlation_p.
   // Tasks with a correlation in which these encodings all tie, here or in the paper.
   std::vector<TaskLabel> tied;
 };

@@ -18,7 +18,6 @@ namespace {
 constexpr std::uint64_t kFlips = 0;
 constexpr std::uint64_t kResamples = 1;
 constexpr std::uint64_t kOrders = 2;
-constexpr std::uint64_t kJointOrders = 3;
 constexpr std::uint64_t kSplits = 4;
 
 // Statistics of two assignments that are equal on paper differ by rounding.
@@ -206,20 +205,7 @@ std::optional<double> spearman(const std::vector<double>& x, const std::vector<d
   return product(ranks, others) / std::sqrt(squares);
 }
 
-double rank_correlation_p(const std::vector<double>& x, const std::vector<double>& y) {
-  const std::vector<double> ranks = centred_ranks(x);
-  std::vector<double> others = centred_ranks(y);
-  const double observed = std::abs(product(ranks, others));  // The squares are those of every order.
-  RandomStream random(0, Purpose::kStatistics, kOrders);
-  std::size_t as_far = 1;
-  for (std::size_t order = 0; order < kRandomOrders; ++order) {
-    shuffle(others, random);
-    as_far += std::abs(product(ranks, others)) >= observed ? 1U : 0U;
-  }
-  return static_cast<double>(as_far) / static_cast<double>(kRandomOrders + 1);
-}
-
-double joint_rank_correlation_p(const std::vector<RankedPair>& tasks) {
+double rank_correlation_p(const std::vector<RankedPair>& tasks) {
   std::vector<RankedPair> ranks;  // Scaled so that a product is a correlation.
   for (const RankedPair& task : tasks) {
     RankedPair& scaled = ranks.emplace_back(RankedPair{centred_ranks(task.x), centred_ranks(task.y)});
@@ -248,7 +234,7 @@ double joint_rank_correlation_p(const std::vector<RankedPair>& tasks) {
     while (std::ranges::next_permutation(order).found);
   } else {
     count();
-    RandomStream random(0, Purpose::kStatistics, kJointOrders);
+    RandomStream random(0, Purpose::kStatistics, kOrders);
     for (std::size_t drawn = 0; drawn < kRandomOrders; ++drawn) {
       shuffle(order, random);
       count();

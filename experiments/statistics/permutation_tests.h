@@ -77,27 +77,21 @@ std::vector<std::optional<double>> holm_adjusted(const std::vector<std::optional
 // Returns nothing if there are fewer than two values or one side is all ties.
 std::optional<double> spearman(const std::vector<double>& x, const std::vector<double>& y);
 
-inline constexpr std::size_t kRandomOrders = 100'000;
-
-// Returns the two-sided p-value of spearman(x, y), which must exist, under the hypothesis that every order of
-// y is as likely. It is the share of kRandomOrders random orders, and the observed one, whose correlation is
-// as far from zero. Equal values always give the same p.
-double rank_correlation_p(const std::vector<double>& x, const std::vector<double>& y);
-
 // Holds the ranked values of one task. x and y have the same encodings in the same order.
 struct RankedPair {
   std::vector<double> x;
   std::vector<double> y;
 };
 
-// joint_rank_correlation_p looks at every order up to this number of encodings.
+// rank_correlation_p looks at every order up to this number of encodings, and at so many random ones above.
 inline constexpr std::size_t kMaxExactOrders = 8;
+inline constexpr std::size_t kRandomOrders = 100'000;
 
 // Returns the two-sided p-value of the mean of spearman(x, y) over tasks, each of which must exist, under the
 // hypothesis that every order of the encodings is as likely. One order permutes y, the same in every task, so
 // that tasks whose rankings resemble each other count little more than one. It takes every order of up to
 // kMaxExactOrders encodings, else kRandomOrders random ones and the observed one. Equal values always give
 // the same p.
-double joint_rank_correlation_p(const std::vector<RankedPair>& tasks);
+double rank_correlation_p(const std::vector<RankedPair>& tasks);
 
 }  // namespace che
