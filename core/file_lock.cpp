@@ -19,6 +19,7 @@
 
 #include "core/error.h"
 #include "core/files.h"
+#include "core/text.h"
 
 namespace che {
 namespace {
@@ -77,10 +78,11 @@ double touched(const Descriptor& file) {
 
 // The content of a lock's file.
 struct LockState {
-  bool is_free = false;
   std::string text;
   std::optional<LockHolder> holder;  // Nothing where the text was not written by FileLock.
   double touched = 0;
+
+  bool is_free() const { return text.starts_with(kFree); }
 };
 
 // A lock that che writes is far shorter. A longer file is somebody else's, and its rest is not read.
@@ -93,9 +95,8 @@ std::optional<LockState> read_state(const fs::path& path) {
       const Descriptor file = open_regular_file(path, O_RDONLY, "lock", ErrorKind::kRuntime, "; remove it");
       std::string text(kMaxLockBytes, 0);
       text.resize(read_part(file, path, text));
-      LockState state{
-          .is_free = text.starts_with(kFree), .text = text, .holder = {}, .touched = touched(file)};
-      if (text.size() > kHeld.size()) state.holder = parse_lock_holder(text.substr(kHeld.size()));
+      LockState state{.text = std::move(text), .holder = {}, .touched = touched(file)};
+      if (state.text.size() > kHeld.size()) state.holder = parse_lock_holder(state.text.substr(kHeld.size()));
       return state;
     } catch (const Error&) {
       if (!is_present(path)) return std::nullopt;
@@ -112,7 +113,7 @@ bool is_restarted_task(const LockHolder& holder, const LockHolder& asking) {
 // lives touches it at the clock's time, so that a time far ahead is as much a silence as one long ago: the
 // clock was set back since, or somebody else set the file's time.
 bool is_gone(const LockState& state, const LockHolder& asking, double age, const LockTiming& timing) {
-  if (state.is_free) return true;
+  if (state.is_free()) return true;
   const double silent_seconds = std::abs(age);
   if (!state.holder) return silent_seconds >= timing.dead_seconds;
   const LockHolder& holder = *state.holder;
@@ -131,10 +132,11 @@ LockRefusal refusal_of(const fs::path& folder, const fs::path& file, const LockS
   if (state.holder && is_on_same_system(*state.holder, asking)) return refusal;
   refusal.is_silent = std::abs(age) > kSilentHeartbeats * timing.heartbeat_seconds;
   refusal.text += fmt::format(
-      " ({}; a process on another machine counts as dead after {:.0f} s; if you know that it is, remove {})",
+      " ({}; a process on another machine counts as dead after {:.0f} s; if you know that it is: touch -d '1 "
+      "hour ago' {})",
       age < -timing.heartbeat_seconds ? fmt::format("its file's time is {:.0f} s ahead", -age)
                                       : fmt::format("last heard of {:.0f} s ago", std::max(0.0, age)),
-      timing.dead_seconds, file.string());
+      timing.dead_seconds, shell_word(file.string()));
   return refusal;
 }
 
@@ -160,7 +162,7 @@ class HeldLocks {
   void remove(const fs::path& folder, const LockFile& file) {
     const std::scoped_lock lock(mutex_);
     const auto found = files_.find(key(folder));
-    if (found != files_.end() && found->second.number == file.number) files_.erase(found);
+    if (found != files_.end() && found->second == file) files_.erase(found);
   }
   std::optional<LockFile> file(const fs::path& folder) {
     const std::scoped_lock lock(mutex_);
@@ -197,16 +199,16 @@ void check_newest(const fs::path& folder, const LockFile& own) {
     std::this_thread::sleep_for(kLateEntry);
     numbers = numbers_in(folder);
   }
-  std::string who = "another process, or its lock was removed";
+  std::string who = "another process";
   if (!numbers.empty() && numbers.back() >= own.number) {
     const auto state = read_state(path_of(folder, numbers.back()));
     if (state && numbers.back() == own.number && state->text == own.text) return;
     if (state && state->holder) who = describe(*state->holder);
   }
-  throw Error(
-      fmt::format("'{}' was taken over by {}, as nothing was heard of this process; it writes nothing "
-                  "more there",
-                  folder.string(), who));
+  throw Error(fmt::format(
+      "'{}' was taken over by {}, as nothing was heard of this process or its lock was removed; it "
+      "writes nothing more there",
+      folder.string(), who));
 }
 
 }  // namespace
@@ -268,7 +270,7 @@ std::optional<FileLock> FileLock::try_hold(const fs::path& folder, LockRefusal& 
         refusal = refusal_of(folder, path, *state, holder, age, timing);
         return std::nullopt;
       }
-      is_taken_over = !state->is_free;
+      is_taken_over = !state->is_free();
     }
     if (!file.finish_new()) continue;
     // Somebody may have got further since, and have removed the file whose number is now used again.
@@ -300,7 +302,7 @@ bool FileLock::is_held(const fs::path& folder) {
     const std::vector<std::uint64_t> numbers = numbers_in(folder);
     if (numbers.empty()) return false;
     const std::optional<LockState> state = read_state(path_of(folder, numbers.back()));
-    if (!state || state->is_free) return false;
+    if (!state || state->is_free()) return false;
     const double age = static_cast<double>(std::time(nullptr)) - state->touched;
     return !is_gone(*state, this_process(), age, LockTiming());
   } catch (const Error&) {

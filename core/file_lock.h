@@ -29,6 +29,8 @@ struct LockRefusal {
 struct LockFile {
   std::uint64_t number = 0;
   std::string text;
+
+  bool operator==(const LockFile&) const = default;
 };
 
 // Holds a folder for this process while the object lives, against processes on all machines that see the
@@ -63,7 +65,8 @@ class FileLock {
   FileLock& operator=(const FileLock&) = delete;
 
   // Throws Error (usage) that says who has the lock when it is not ours any more. Then this process was
-  // silent for so long that another one took over. It must not write into the folder again.
+  // silent for so long that another one took over, or the file was removed. It must not write into the folder
+  // again.
   void check() const;
   // Does this for the lock that this process has on `folder`, if it has one. Every FileReplacement there does
   // it before its file gets its name. Who takes a lock over removes the temporary files, so that a process

@@ -100,7 +100,7 @@ TEST_F(FileLockTest, EndsWithItsHeartbeatOnAnotherMachine) {
   EXPECT_FALSE(FileLock::try_hold(scratch_.path(), refusal));
   EXPECT_TRUE(refusal.is_silent);
   expect_contains(refusal.text, {"on elsewhere", "last heard of 840 s ago", "counts as dead after 900 s",
-                                 "remove " + file.string()});
+                                 "touch -d '1 hour ago' " + file.string()});
   EXPECT_TRUE(FileLock::is_held(scratch_.path()));
   hold(scratch_.path(), elsewhere(), 10);
   EXPECT_FALSE(FileLock::try_hold(scratch_.path(), refusal));
@@ -218,16 +218,28 @@ TEST_F(FileLockTest, MissesALockThatWasRemoved) {
   expect_contains(message_of([&] { lock.check(); }), {"or its lock was removed"});
 }
 
-// Its number is then used again.
+// The next lock has its number.
 TEST_F(FileLockTest, IsNotMistakenForOneThatWasRemoved) {
-  const FileLock lock(scratch_.path());
+  const fs::path file = scratch_.path() / "file";
+  write_file_atomically(file, "first");
+  std::optional<FileLock> lock(scratch_.path());
+  FileReplacement begun(file);
+  begun.write("of the first holder");
+  fs::remove(scratch_.path() / "lock.1");
+  std::ofstream(scratch_.path() / "lock.1") << "held\n" << to_text(elsewhere());
+  const std::string taken_over = "was taken over by process " + std::to_string(getpid()) + " on elsewhere";
+  expect_contains(message_of([&] { lock->check(); }), {taken_over, "or its lock was removed"});
+  expect_contains(message_of([&] { begun.finish(); }), {taken_over});
+  EXPECT_EQ(read_file(file), "first");
+  // The end of the first lock does not end the guard of the second.
   fs::remove(scratch_.path() / "lock.1");
   LockRefusal refusal;
   const auto newer = FileLock::try_hold(scratch_.path(), refusal, elsewhere());
-  ASSERT_TRUE(newer);
-  EXPECT_TRUE(fs::exists(scratch_.path() / "lock.1"));
+  ASSERT_TRUE(newer && fs::exists(scratch_.path() / "lock.1"));
   newer->check();
-  expect_contains(message_of([&] { lock.check(); }), {"was taken over by process", "on elsewhere"});
+  lock.reset();
+  fs::remove(scratch_.path() / "lock.1");
+  expect_contains(message_of([&] { write_file_atomically(file, "later"); }), {"was taken over"});
 }
 
 TEST_F(FileLockTest, WithUnknownContentHoldsLikeOneOfAnotherMachine) {
