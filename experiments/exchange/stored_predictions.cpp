@@ -27,14 +27,13 @@ namespace {
 constexpr std::string_view kKeptStart = "predictions-";
 constexpr std::string_view kKeptEnd = ".jsonl.zst";
 constexpr std::size_t kKeptDigits = 12;
-// The most work that a run's kept predictions may need to be scored again, which is minutes.
-constexpr double kMaxKeptWork = 4e9;
+// The symbols of the samples that a file of kept predictions may be for, at most, and those of a run's files.
+constexpr double kMaxKeptSymbols = 5e8;
+constexpr double kMaxSymbolsOfRun = 2e9;
 
-// The symbols that are drawn for its samples, times those that each is drawn from. The task has been checked.
-double work_of(const SampleHeader& header) {
-  const double symbols = static_cast<double>(header.samples) *
-                         std::accumulate(header.lengths.begin(), header.lengths.end(), 0.0);
-  return symbols * static_cast<double>(create_task(header)->input_symbols().size());
+double symbols_of(const SampleHeader& header) {
+  return static_cast<double>(header.samples) *
+         std::accumulate(header.lengths.begin(), header.lengths.end(), 0.0);
 }
 
 // The name depends on which samples were predicted, so that new predictions take the place of earlier ones.
@@ -53,17 +52,17 @@ void remove_kept(const std::filesystem::path& folder) {
 
 void keep(const std::filesystem::path& folder, const ScoredPredictions& scored, const WarningSink& warn) {
   const std::filesystem::path file = folder / kept_name(scored.header);
-  const bool is_small = scored.packed.size() <= ArchiveLimits().file_bytes;
-  if (is_small && work_of(scored.header) <= kMaxKeptWork) {
+  const double symbols = symbols_of(scored.header);
+  const std::size_t bytes = ArchiveLimits().file_bytes;
+  if (scored.packed.size() <= bytes && symbols <= kMaxKeptSymbols) {
     write_file_atomically(file, scored.packed);
     return;
   }
   remove_file(file);
-  warn(fmt::format("{}: the predictions are not kept, and `che verify` cannot score them again: they {}",
-                   scored.file.string(),
-                   is_small ? "are for more samples than it would draw in minutes"
-                            : fmt::format("have {} bytes, compressed; allowed: {}", scored.packed.size(),
-                                          ArchiveLimits().file_bytes)));
+  warn(fmt::format(
+      "{}: the predictions are not kept, and `che verify` cannot score them again: they have {} bytes, "
+      "compressed, for samples of {} symbols; allowed: {} and {}",
+      scored.file.string(), scored.packed.size(), symbols, bytes, kMaxKeptSymbols));
 }
 
 // Whether a row's standard error, if it has one, is that of another row but for rounding.
@@ -145,21 +144,21 @@ const EvaluationRow* find_scored(const ScoredRows& rows, const EvaluationRow& st
 std::vector<ScoredRows> score_again(const RunConfig& config, const std::map<std::string, std::string>& files,
                                     const std::string& place) {
   std::vector<ScoredRows> again;
-  double work = 0;
+  double symbols = 0;
   for (const auto& [kept, content] : files) {
     const std::string& name = kept;  // Which a lambda can refer to.
     if (!is_kept_predictions(name)) continue;
     const std::string file = fmt::format("{}/{}", place, name);
-    again.push_back(score_predictions(content, file, [&](const ScoredPredictions& header) {
-                      work += work_of(header.header);
-                      if (work > kMaxKeptWork) {
-                        throw Error("the run's predictions are for more samples than are drawn in minutes");
-                      }
-                      if (run_id(prediction_config(header)) == run_id(config) &&
-                          kept_name(header.header) == name)
-                        return;
-                      throw Error("has predictions of another run or of other samples");
-                    }).rows);
+    again.push_back(
+        score_predictions(content, file, [&](const ScoredPredictions& header) {
+          symbols += symbols_of(header.header);
+          if (symbols > kMaxSymbolsOfRun) {
+            throw Error(fmt::format("the run's predictions are for samples of {} symbols; allowed: {}",
+                                    symbols, kMaxSymbolsOfRun));
+          }
+          if (run_id(prediction_config(header)) == run_id(config) && kept_name(header.header) == name) return;
+          throw Error("has predictions of another run or of other samples");
+        }).rows);
   }
   return again;
 }

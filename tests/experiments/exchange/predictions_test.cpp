@@ -159,22 +159,39 @@ TEST_F(Predictions, ThatAreKeptAreScoredAgain) {
 // A small file can have many samples of one symbol's answer, which take hours to draw.
 TEST_F(Predictions, ForTooManySamplesAreNotKept) {
   ScoredPredictions scored = score();
-  scored.header.samples = 640'000;
-  scored.header.lengths = {10'000};
   std::vector<std::string> warnings;
-  const RunFolder run = store_predictions(path().parent_path() / "results", scored,
-                                          [&](const std::string& text) { warnings.push_back(text); });
-  EXPECT_TRUE(
-      std::ranges::none_of(files_of(run), [](const auto& file) { return is_kept_predictions(file.first); }));
-  expect_contains(warnings.back(), {"are not kept", "are for more samples than it would draw in minutes"});
-  change(1, [](Json& header) {
-    header["samples"] = 640'000;
-    header["lengths"] = {10'000};
-  });
-  const std::map<std::string, std::string> files{
-      {"predictions-0123456789ab.jsonl.zst", zstd_frame(lines_[0] + "\n" + lines_[1] + "\n")}};
-  expect_contains(message_of([&] { check_kept_predictions(run.config(), {}, files, "run"); }),
-                  {":1: the run's predictions are for more samples than are drawn in minutes"});
+  const auto is_kept = [&](std::int64_t samples, const std::string& folder) {
+    scored.header.samples = samples;
+    scored.header.lengths = {10'000};
+    const RunFolder run = store_predictions(path().parent_path() / folder, scored,
+                                            [&](const std::string& text) { warnings.push_back(text); });
+    return std::ranges::any_of(files_of(run),
+                               [](const auto& file) { return is_kept_predictions(file.first); });
+  };
+  EXPECT_TRUE(is_kept(49'984, "some"));
+  EXPECT_EQ(0U, warnings.size());
+  EXPECT_FALSE(is_kept(50'048, "more"));
+  expect_contains(warnings.back(),
+                  {"are not kept", "for samples of 500480000 symbols; allowed: 67108864 and 500000000"});
+}
+
+TEST_F(Predictions, OfARunThatAreKeptHaveABoundTogether) {
+  const RunConfig config = prediction_config(score());
+  const auto header_of = [&](std::int64_t samples) {
+    change(1, [&](Json& header) {
+      header["samples"] = samples;
+      header["lengths"] = {10'000};
+    });
+    return zstd_frame(lines_[0] + "\n" + lines_[1] + "\n");
+  };
+  const auto message = [&](std::int64_t samples) {
+    const std::map<std::string, std::string> files{
+        {"predictions-0123456789ab.jsonl.zst", header_of(samples)}};
+    return message_of([&] { check_kept_predictions(config, {}, files, "run"); });
+  };
+  expect_contains(message(199'936), {":1: has predictions of another run or of other samples"});
+  expect_contains(message(200'064),
+                  {":1: the run's predictions are for samples of 2000640000 symbols; allowed: 2000000000"});
 }
 
 // As a full disk leaves them, or a kill.
