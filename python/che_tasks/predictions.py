@@ -91,8 +91,10 @@ def checked_seeds(values: Any) -> list[int]:
 
 
 def _stored(results: File | None) -> str:
-  folder = "" if results is None else os.fspath(results)
-  if results is not None and not folder:
+  if results is None:
+    return ""
+  folder = os.fspath(results)
+  if not folder:
     raise ValueError("results: is empty; allowed: a folder of results, new or not, or None to store nothing")
   return folder
 
@@ -112,11 +114,11 @@ def check_folder(folder: File) -> None:
     raise ValueError(f"{folder}: {around} is no folder; name another file or folder")
 
 
-def check_file(file: File, model: str, budget: Mapping[str, Any] | None = None) -> None:
+def check_file(file: File, model: str, test_sets: TestSets | None = None, **stated: Any) -> None:
   """Raises ValueError if `write_predictions` would replace the predictions of another model, or could write none.
 
-  With a `budget`, also for a model of this name whose header, or what it states of its training, has another value of
-  one of these keys.
+  Also raises it for a model of this name that predicted other samples than `test_sets`, or whose header, or what that
+  states of training, has another value of a field.
   """
   path = pathlib.Path(file)
   check_folder(path.parent)
@@ -128,15 +130,16 @@ def check_file(file: File, model: str, budget: Mapping[str, Any] | None = None) 
     first = lines.readline(MAX_HEADER)
   try:
     header = json.loads(first)
-    other, stated = header["model"], header | header.get("training", {})
+    other, fields = header["model"], header | header.get("training", {})
   except (ValueError, KeyError, TypeError):
     raise ValueError(f"{path}: holds no predictions; move it away, or name another file") from None
   if other != model:
     raise ValueError(f"{path}: holds predictions of {other!r}, not of {model!r}; name another file or folder")
-  for key, value in (budget or {}).items():
-    if stated.get(key, value) != value:
+  samples = {} if test_sets is None else test_sets.header()
+  for key, value in {**samples, **stated}.items():
+    if key not in ("format", "version") and fields.get(key, value) != value:
       raise ValueError(
-        f"{path}: holds predictions of a {model!r} with {key} {stated[key]!s:.200}, not {value!s:.200}; "
+        f"{path}: holds predictions of {model!r} whose header has {key} {fields[key]!s:.200}, not {value!s:.200}; "
         "name another folder or model, or move the file away"
       )
 
@@ -245,7 +248,7 @@ def evaluate(
   its samples: a batch -> symbol ids, shape (samples, output length). Predictions go to `out`/<task>-seed<seed>.jsonl.
   `tasks` chooses from the suite. Raises ValueError as `write_predictions` and `score` do; before it calls `predictor`,
   for an unknown task or suite, a task or a seed that is named twice, a seed that is none, and an `out` that has
-  predictions of another model or that another evaluation writes to.
+  predictions of another model or of other samples, or that another evaluation writes to.
   """
   check_target(model, results)
   seeds = checked_seeds(seeds)
@@ -253,8 +256,8 @@ def evaluate(
   sets = [chosen.test_sets(task) for task in each_once("tasks", chosen.tasks if tasks is None else tasks)]
   runs = [(pathlib.Path(out) / f"{one.task.name}-seed{seed}.jsonl", one, seed) for seed in seeds for one in sets]
   with sole_writer(out):
-    for file, _, _ in runs:
-      check_file(file, model)
+    for file, one, _ in runs:
+      check_file(file, model, one)
     for file, one, seed in runs:
       write_predictions(file, predictor(one.task, seed), one, model=model, model_seed=seed)
     return score([file for file, _, _ in runs], results)

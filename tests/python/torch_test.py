@@ -300,7 +300,9 @@ class Interface(unittest.TestCase):
         (che_tasks.config(config, "evaluation.seed=3"), {}, "seed 0, not 3"),
         (che_tasks.config(config, "model.ffn_multiple=1"), {}, "note .* settings .*, not .* settings .*"),
       ):
-        with self.assertRaisesRegex(ValueError, f"odds_first-seed1.jsonl: .* 'Near' with {message}; name another"):
+        with self.assertRaisesRegex(
+          ValueError, f"odds_first-seed1.jsonl: .* 'Near' whose header has {message}; name another"
+        ):
           ct.train(read, Near, seeds=[1], out=out, **words)
       self.assertEqual({file.name: file.read_bytes() for file in out.iterdir()}, kept)
 

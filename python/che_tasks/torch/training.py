@@ -328,9 +328,9 @@ def train(
     threads: of PyTorch on the CPU, from here on; small models gain nothing from more.
 
   Returns one score per task and repetition. Raises ValueError, before it trains, for a bad config, a name that tables
-  have already, runs that differ in more than task and seeds, an `out` that another evaluation writes to, and one that
-  has predictions of another model, another task or other test samples, or other settings of training, positions or
-  sizes; FloatingPointError if a loss is not finite.
+  have already, runs that differ in more than task and seeds, and an `out` that another evaluation writes to. Also
+  raises it for an `out` with predictions of another model, of other test samples, or of another training. Raises
+  FloatingPointError if a loss is not finite.
   """
   prefix = "randomized_" if positions == "randomized" else ""
   name = model or prefix + getattr(encoding, "__name__", type(encoding).__name__)
@@ -352,9 +352,7 @@ def train(
   )
   with sole_writer(out):
     for run, file in zip(runs, files):
-      header = run.test_sets().header()
-      of_tests = {key: header[key] for key in ("options", "definition", "lengths", "samples", "seed") if key in header}
-      check_file(file, name, budget | of_tests | {"data_seed": run.data_seed})
+      check_file(file, name, run.test_sets(), data_seed=run.data_seed, **budget)
     torch.set_num_threads(threads)
     for run, file in zip(runs, files):
       began = time.monotonic()
