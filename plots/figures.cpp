@@ -20,11 +20,16 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The package lies in the source tree; another copy can be on Python's own path.
+// The package lies in the source tree; another copy can be on Python's own path. Python reads an empty field
+// as the working directory.
 std::string python_path() {
-  const char* const path = std::getenv("PYTHONPATH");
-  return fmt::format("PYTHONPATH={}{}", CHE_PLOTS_FOLDER,
-                     path == nullptr || *path == '\0' ? "" : fmt::format(":{}", path));
+  std::string path = fmt::format("PYTHONPATH={}", CHE_PLOTS_FOLDER);
+  const char* const named = std::getenv("PYTHONPATH");
+  std::istringstream folders(named == nullptr ? "" : named);
+  for (std::string folder; std::getline(folders, folder, ':');) {
+    if (!folder.empty()) path += ':' + folder;
+  }
+  return path;
 }
 
 // Runs the package as `python3 -m che_plots` does, but imports nothing from the working directory, where a

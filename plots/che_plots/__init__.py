@@ -17,4 +17,5 @@ def set_up() -> None:
     sys.exit(f"matplotlib is missing; install it ({remedy})")
   from che_plots.style import RC
 
+  matplotlib.rcdefaults()  # A file matplotlibrc of the working folder has been read.
   matplotlib.rcParams.update(RC)

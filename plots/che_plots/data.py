@@ -86,7 +86,7 @@ def caption_of(rows: Sequence[Row], *sentences: str) -> str:
   columns = ("score_lengths", "only", "skip", "finished_runs", "all_runs")
   lengths, only, skip, finished, runs = map(rows[0].text, columns)
   choice = [
-    f"Scores count the test lengths {lengths} alone." if lengths else "",
+    f"Scores count the test lengths {lengths} alone." if lengths and {"score", "difference"} & set(rows[0]) else "",
     f"Only runs with {only} are shown." if only else "",
     f"Runs with {skip} are left out." if skip else "",
     f"Unfinished: {finished} of {runs} stored runs are in this figure." if finished != runs else "",

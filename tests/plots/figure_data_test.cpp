@@ -236,14 +236,14 @@ TEST(FigureData, SaysWhichLengthsAndRunsWereChosen) {
   const ScratchFolder scratch;
   store_run(scratch.path(), made_up_config("reverse_string", "rope"), RunState::kFinished, 0.5);
   store_run(scratch.path(), made_up_config("even_pairs", "rope"), RunState::kFinished, 0.5);
-  const RunChoice choice({.only = {"encoding=rope", "seed=0"}, .skip = {"task=even_pairs"}});
+  const RunChoice choice({.only = {"encoding=rope", "seed=0"}, .skip = {"task=even_pairs", "seed=7"}});
   const ReadingRules rules{.score_lengths = LengthChoice("42:43"), .select = {}};
   const ResultTable table = read_table({scratch.path()}, choice, rules);
   DataTable data = map_data({.table = table});
   add_choice(data, table);
   EXPECT_EQ(column(data, "score_lengths"), Texts{"42:43"});
   EXPECT_EQ(column(data, "only"), Texts{"encoding=rope and seed=0"});
-  EXPECT_EQ(column(data, "skip"), Texts{"task=even_pairs"});
+  EXPECT_EQ(column(data, "skip"), Texts{"task=even_pairs or seed=7"});
 }
 
 TEST(FigureData, CountsARunOnATextOnce) {

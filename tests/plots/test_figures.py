@@ -52,12 +52,14 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> dict[str, pathlib.Path]
   strange = tmp_path_factory.mktemp("strange")
   for module in ("che_plots", "csv", "numpy", "runpy"):
     (strange / f"{module}.py").write_text("raise SystemExit('a module of the working folder was imported')")
+  (strange / "matplotlibrc").write_text("svg.fonttype: path")
+  environment = {**os.environ, "PYTHONPATH": ":" + os.environ.get("PYTHONPATH", "")}
   folders = {}
   for name in COMMITTED:
     folder = tmp_path_factory.mktemp(name)
     subprocess.run(["tar", "-xf", SOURCE / f"results/committed/{name}/runs.tar.xz", "-C", folder], check=True)
     plot = [os.environ["CHE_PROGRAM"], "plot", folder, "--format", "svg"]
-    subprocess.run(plot, cwd=strange, check=True, stdout=subprocess.PIPE)
+    subprocess.run(plot, cwd=strange, env=environment, check=True, stdout=subprocess.PIPE)
     folders[name] = folder
   return folders
 
@@ -304,7 +306,7 @@ def test_an_unfinished_experiment_says_how_much_is_there() -> None:
 
 def test_a_caption_says_what_was_chosen() -> None:
   choice = {"score_lengths": "95:500", "only": "seed=0 and task=t", "skip": "encoding=rope"}
-  caption = caption_of([invented_row("t", "a", **choice)], "What is shown?", "")
+  caption = caption_of([invented_row("t", "a", score="0.5", **choice)], "What is shown?", "")
   assert caption == (
     "What is shown? Scores count the test lengths 95:500 alone. Only runs with seed=0 and task=t are shown. "
     "Runs with encoding=rope are left out."
