@@ -103,8 +103,9 @@ std::vector<Note> notes_of(const PaperAgreement& agreement, const ResultTable& t
       "ranks{}.",
       aggregate_phrase(agreement.aggregate), kMinRanked, doubles_text(agreement));
   add_note(notes, NoteKind::kMethod,
-           "p: two-sided permutation test, {} random orders. Holm: adjusted over the tasks that have one.",
-           kRandomOrders);
+           "p: two-sided permutation test, every order of up to {} encodings, else {} random ones. Holm: "
+           "adjusted over the tasks that have one.",
+           kMaxExactOrders, kRandomOrders);
   add_note(
       notes, NoteKind::kMethod,
       "By seed: rho of each seed's own scores with the paper's, for seeds that have a score of every "
