@@ -9,6 +9,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdio>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -21,8 +22,10 @@ namespace {
 // In the order of Phase.
 constexpr std::array<std::string_view, 3> kPhases{"training", "evaluating", "warning"};
 
-// A loss that is not finite is null in JSON.
-double number_or_zero(const nlohmann::json& json) { return json.is_null() ? 0 : json.get<double>(); }
+// A number that is not finite is null in JSON.
+double number_or_nan(const nlohmann::json& json) {
+  return json.is_null() ? std::numeric_limits<double>::quiet_NaN() : json.get<double>();
+}
 
 Phase phase_named(const std::string& name) {
   const auto* const found = std::ranges::find(kPhases, name);
@@ -82,9 +85,9 @@ std::optional<Progress> parse_progress(std::string_view line) {
     progress.phase = phase_named(json.at("phase").get<std::string>());
     progress.done = json.at("done").get<std::int64_t>();
     progress.total = json.at("total").get<std::int64_t>();
-    progress.loss = number_or_zero(json.at("loss"));
-    progress.accuracy = number_or_zero(json.at("accuracy"));
-    progress.per_second = number_or_zero(json.at("per_second"));
+    progress.loss = number_or_nan(json.at("loss"));
+    progress.accuracy = number_or_nan(json.at("accuracy"));
+    progress.per_second = number_or_nan(json.at("per_second"));
     progress.text = json.at("text").get<std::string>();
     if (json.contains("seconds_left")) progress.left = json.at("seconds_left").get<double>();
   } catch (const nlohmann::json::exception&) {

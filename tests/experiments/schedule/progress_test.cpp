@@ -10,6 +10,7 @@
 #include <string>
 
 #include "core/descriptor.h"
+#include "tests/contains.h"
 
 namespace che {
 namespace {
@@ -40,7 +41,9 @@ TEST(Progress, SurvivesTheWayThroughItsLine) {
 TEST(Progress, TakesALossThatIsNotFinite) {
   Progress progress = training();
   progress.loss = std::numeric_limits<double>::quiet_NaN();
-  EXPECT_TRUE(parse_progress(to_json_line(progress)).has_value());
+  const auto parsed = parse_progress(to_json_line(progress));
+  ASSERT_TRUE(parsed);
+  expect_contains(describe(*parsed), {"loss nan, "});
 }
 
 TEST(Progress, IgnoresOtherLines) {
