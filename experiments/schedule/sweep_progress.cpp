@@ -14,7 +14,7 @@ namespace che {
 SweepProgress::SweepProgress(const std::vector<std::vector<RunFolder>>& jobs,
                              const std::optional<EvaluationRequest>& evaluation) {
   std::vector<std::filesystem::path> neighbours;
-  if (!jobs.empty()) neighbours = stored_runs(jobs.front().front().experiment());
+  if (!jobs.empty() && !evaluation) neighbours = stored_runs(jobs.front().front().experiment());
   for (const std::vector<RunFolder>& runs : jobs) {
     Job& job = jobs_[runs.front().id()];
     bool is_told = true;

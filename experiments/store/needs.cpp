@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 std::string readable_part(const std::string& id) { return id.substr(0, id.rfind('-') + 1); }
 
 bool is_measured(const StepRows& rows, std::int64_t step, const RunConfig& config) {
-  return rows.contains(step) && missing_lengths(rows.at(step), config).empty();
+  return rows.contains(step) && missing_lengths(rows, step, config).empty();
 }
 
 bool is_shorter(const RunFolder& other, const RunFolder& run) {
@@ -46,9 +46,10 @@ Operations operations_left(const RunConfig& config, const StoredRun& stored, std
                   .evaluation = needs.has_model ? evaluation_operations(config, needs.missing) : whole};
   for (const std::int64_t step : config.evaluation.at_steps) {
     if (step < first_step || step >= config.training.steps) continue;
-    const bool is_begun = needs.has_model && stored.at_steps.contains(step);
+    const auto rows = stored.at_steps.find(step);
+    const bool is_begun = needs.has_model && rows != stored.at_steps.end();
     left.evaluation +=
-        is_begun ? evaluation_operations(config, missing_lengths(stored.at_steps.at(step), config)) : whole;
+        is_begun ? evaluation_operations(config, missing_lengths(rows->second, config)) : whole;
   }
   return left;
 }
@@ -105,16 +106,6 @@ RunNeeds assess(const RunConfig& config, const StoredRun& stored, bool has_model
 
 namespace {
 
-// What is stored of it. A process that was killed has trained past its checkpoint, from where the run goes
-// on.
-StoredRun read_to_go_on(const RunFolder& folder) {
-  StoredRun stored = folder.read();
-  if (stored.status.state != RunState::kFinished) {
-    stored.status.step = checkpoint_step(folder.path()).value_or(0);
-  }
-  return stored;
-}
-
 RunNeeds assess(const RunFolder& folder, const StoredRun& stored, bool has_model,
                 const std::vector<fs::path>& neighbours) {
   RunNeeds needs = assess(folder.config(), stored, has_model);
@@ -129,10 +120,13 @@ RunNeeds assess(const RunFolder& folder, const StoredRun& stored, bool has_model
 
 }  // namespace
 
-RunNeeds assess(const RunFolder& folder) { return assess(folder, {}); }
-
 RunNeeds assess(const RunFolder& folder, const std::vector<fs::path>& neighbours) {
-  return assess(folder, read_to_go_on(folder), has_checkpoint(folder.path()), neighbours);
+  StoredRun stored = folder.read();
+  // A process that was killed has trained past its checkpoint, from where the run goes on.
+  if (stored.status.state != RunState::kFinished) {
+    stored.status.step = checkpoint_step(folder.path()).value_or(0);
+  }
+  return assess(folder, stored, has_checkpoint(folder.path()), neighbours);
 }
 
 RunNeeds assess_anew(const RunFolder& folder, const std::vector<fs::path>& neighbours) {

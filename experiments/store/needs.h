@@ -56,11 +56,9 @@ struct RunNeeds {
 // `config` may differ from the stored config in its evaluation. Looks for no shorter run.
 RunNeeds assess(const RunConfig& config, const StoredRun& stored, bool has_model);
 
-// The same for a folder.
-RunNeeds assess(const RunFolder& folder);
-
-// Looks for shorter runs, too; see shorter_runs().
-RunNeeds assess(const RunFolder& folder, const std::vector<std::filesystem::path>& neighbours);
+// Assesses a folder, and looks for shorter runs among `neighbours`; see shorter_runs(). Without any it finds
+// none.
+RunNeeds assess(const RunFolder& folder, const std::vector<std::filesystem::path>& neighbours = {});
 
 // Assesses it as it is when its run begins again.
 RunNeeds assess_anew(const RunFolder& folder, const std::vector<std::filesystem::path>& neighbours);

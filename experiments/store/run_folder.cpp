@@ -27,9 +27,9 @@ constexpr const char* kPositionsFile = "positions.csv";
 constexpr const char* kAtStepsFile = "evaluation_at_steps.csv";
 constexpr const char* kStatusFile = "status.json";
 
-// Much more than a config or a status needs, and than rows do. Each core reads a file of rows at a time.
+// Much more than a config or a status needs, and than rows do.
 constexpr std::size_t kMaxSettings = std::size_t{1} << 20;
-constexpr std::size_t kMaxRows = std::size_t{256} << 20;
+constexpr std::size_t kMaxRows = std::size_t{1} << 30;
 
 // Returns the content of a stored file, or nothing where there is none. A file that is too large or not a
 // regular one is an Error (usage), as a damaged one is.
