@@ -11,9 +11,9 @@
 namespace che {
 namespace {
 
-// The runs of a sweep have few tasks, and to read one of thousands of states takes a quarter of a second. The
-// thread's next call replaces what it refers to.
-const TaskDefinition& read_once(std::string_view definition) {
+// Keeps the thread's last definition: runs of one task follow each other, and to read one of thousands of
+// states takes a quarter of a second. The next call replaces what it refers to.
+const TaskDefinition& last_definition(std::string_view definition) {
   static thread_local std::string text;
   static thread_local std::optional<TaskDefinition> read;
   if (!read || text != definition) {
@@ -39,9 +39,9 @@ void TaskConfig::reset(std::string_view new_name) {
 void TaskConfig::visit_fields(FieldVisitor& visit) {
   const std::string old_definition = definition;
   visit.text({"definition", "a task of your own, which a file declares"}, definition,
-             [](std::string_view text) { return read_once(text).canonical(); });
+             [](std::string_view text) { return last_definition(text).canonical(); });
   if (definition != old_definition) {
-    name = read_once(definition).name;
+    name = last_definition(definition).name;
     options = {};
   }
   if (is_declared()) {
@@ -69,7 +69,7 @@ void TaskConfig::visit_fields(FieldVisitor& visit) {
 
 std::int64_t task_version(const TaskConfig& config) {
   if (!config.is_declared()) return config.version;
-  return read_once(config.definition).version;
+  return last_definition(config.definition).version;
 }
 
 bool is_drawn(const TaskConfig& config) {
@@ -77,7 +77,7 @@ bool is_drawn(const TaskConfig& config) {
 }
 
 std::unique_ptr<Task> create_task(const TaskConfig& config) {
-  return config.is_declared() ? make_task(read_once(config.definition))
+  return config.is_declared() ? make_task(last_definition(config.definition))
                               : create_task(Registry<TaskEntry>::instance().get(config.name), config.options);
 }
 

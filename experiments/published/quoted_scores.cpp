@@ -16,7 +16,7 @@
 namespace che {
 namespace {
 
-// Far more than somebody writes by hand. A report takes 24 KB of memory for a line.
+// This is far more than somebody writes by hand. A report takes 24 KB of memory for a line.
 constexpr std::size_t kMaxBytes = std::size_t{256} << 10;
 
 // The file's text as `che` writes CSV: spreadsheets begin theirs with a byte order mark, end lines with a

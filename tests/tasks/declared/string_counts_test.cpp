@@ -12,6 +12,17 @@
 namespace che {
 namespace {
 
+TEST(ScaledNumber, HasTheValueOfLdexp) {
+  for (const double mantissa : {0.5, 0.7, std::nextafter(1.0, 0.0)}) {
+    for (const int shift : {1, 0, -1, -52, -999, -1000, -1022, -1074, -1100}) {
+      const ScaledNumber number{.mantissa = mantissa, .exponent = 5000 + shift};
+      EXPECT_EQ(number.scaled(5000), std::ldexp(mantissa, shift)) << mantissa << " " << shift;
+    }
+    EXPECT_EQ((ScaledNumber{mantissa, -1101}.scaled(0)), 0);
+  }
+  EXPECT_EQ((ScaledNumber{}.scaled(7)), 0);
+}
+
 // The exact number of accepted strings of a length.
 class ExactCount {
  public:
