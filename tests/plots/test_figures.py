@@ -58,7 +58,7 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> dict[str, pathlib.Path]
   for name in COMMITTED:
     folder = tmp_path_factory.mktemp(name)
     subprocess.run(["tar", "-xf", SOURCE / f"results/committed/{name}/runs.tar.xz", "-C", folder], check=True)
-    plot = [os.environ["CHE_PROGRAM"], "plot", folder, "--format", "svg"]
+    plot = [os.environ["CHE_PROGRAM"], "plot", str(folder), "--format", "svg"]
     subprocess.run(plot, cwd=strange, env=environment, check=True, stdout=subprocess.PIPE)
     folders[name] = folder
   return folders
