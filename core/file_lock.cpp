@@ -132,8 +132,8 @@ LockRefusal refusal_of(const fs::path& folder, const fs::path& file, const LockS
   if (state.holder && is_on_same_system(*state.holder, asking)) return refusal;
   refusal.is_silent = std::abs(age) > kSilentHeartbeats * timing.heartbeat_seconds;
   refusal.text += fmt::format(
-      " ({}; a process on another machine counts as dead after {:.0f} s; if you know that it is: touch -d '1 "
-      "hour ago' {})",
+      " ({}; a process on another machine counts as dead after {:.0f} s; if you know that it is, run "
+      "touch -d '1 hour ago' {})",
       age < -timing.heartbeat_seconds ? fmt::format("its file's time is {:.0f} s ahead", -age)
                                       : fmt::format("last heard of {:.0f} s ago", std::max(0.0, age)),
       timing.dead_seconds, shell_word(file.string()));

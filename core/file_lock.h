@@ -25,7 +25,7 @@ struct LockRefusal {
   bool is_silent = false;  // Its holder is on another machine, and nothing is heard of it.
 };
 
-// The file of a lock: its number and what it says while the lock is held.
+// Describes the file of a lock by its number and by what it says while the lock is held.
 struct LockFile {
   std::uint64_t number = 0;
   std::string text;

@@ -26,8 +26,7 @@ struct ScaledNumber {
   double scaled(std::int64_t scale) const {
     const std::int64_t shift = exponent - scale;
     if (shift < -1100) return 0;
-    // The mantissa is at least 1/2, so that the product is normal and exact, as that of ldexp is; it is
-    // faster.
+    // This is faster than ldexp. The mantissa is at least 1/2, so that the product is normal and exact, too.
     constexpr std::int64_t kBias = 1023;
     constexpr int kFractionBits = 52;
     if (shift > -1000 && shift <= 0) {

@@ -194,7 +194,7 @@ double exact_p(const std::vector<double>& x, const std::vector<double>& y) {
 
 TEST(RankCorrelation, PIsTheShareOfOrdersAsFarFromZero) {
   EXPECT_DOUBLE_EQ(rank_correlation_p({{kX, kY}}), exact_p(kX, kY));
-  // Of nine, random orders are a sample.
+  // With nine values it takes a random sample of the orders.
   const std::vector<double> x = {1, 2, 3, 4, 5, 6, 7, 8, 9};
   const std::vector<double> y = {2, 1, 4, 9, 3, 5, 8, 6, 7};
   const double exact = exact_p(x, y);
