@@ -24,15 +24,17 @@ namespace statistics = boost::math::statistics;
 // likeliest.
 constexpr std::int64_t kMinFitted = 1024;
 
-// Input symbols that are drawn to fit the predictors, and to measure them, at most: a stranger's run may ask
-// for hours of sampling.
-constexpr std::int64_t kMaxDrawn = std::int64_t{1} << 28;
+// A task with fewer input symbols draws one of them in about the same time.
+constexpr std::int64_t kSmallAlphabet = 16;
 
-// So many samples of a length, or as many as its share of kMaxDrawn allows.
-std::int64_t samples_drawn(std::int64_t samples, std::int64_t length, std::size_t lengths) {
-  const std::int64_t share =
-      kMaxDrawn / static_cast<std::int64_t>(lengths) / std::max(length, std::int64_t{1});
-  return std::min(samples, std::max(share / kEvaluationBatch, std::int64_t{1}) * kEvaluationBatch);
+// A table with more rows than this has one bound for all of them.
+constexpr std::int64_t kRowsOfOwnBound = 16;
+
+// So many samples of a length, or as many whole batches as these symbols allow, or fewer than one batch.
+std::int64_t samples_drawn(std::int64_t samples, std::int64_t length, std::int64_t max_symbols) {
+  const std::int64_t allowed = std::max(max_symbols / length, std::int64_t{1});
+  const std::int64_t part = allowed < kEvaluationBatch ? 0 : allowed % kEvaluationBatch;
+  return std::min(samples, allowed - part);
 }
 
 // How often each symbol stands at each place of some outputs, where accuracy counts it.
@@ -92,7 +94,7 @@ void each_batch(const Task& task, const EvaluationConfig& evaluation, std::int64
   Batch batch;
   for (std::int64_t done = 0; done < count; done += kEvaluationBatch) {
     sample_batch(task, evaluation_key(evaluation.seed, length, first_example + done), length,
-                 kEvaluationBatch, batch);
+                 std::min(kEvaluationBatch, count - done), batch);
     each(batch);
   }
 }
@@ -200,9 +202,12 @@ const Baseline& TrivialBaselines::best() const {
 }
 
 TrivialBaselines measure_trivial_baselines(const TaskConfig& task_config, const EvaluationConfig& evaluation,
-                                           const std::vector<std::int64_t>& lengths) {
+                                           const std::vector<std::int64_t>& lengths,
+                                           std::int64_t max_symbols) {
   const std::unique_ptr<Task> task = create_task(task_config);
   const std::size_t symbols = task->output_symbols().size();
+  const std::int64_t alphabet = std::max(kSmallAlphabet, std::ssize(task->input_symbols()));
+  const std::int64_t of_length = max_symbols / std::ssize(lengths) * kSmallAlphabet / alphabet;
   const std::optional<FrequentSymbol> counting = FrequentSymbol::of(*task);
 
   std::vector<BatchAccuracies> constant(symbols);
@@ -211,9 +216,8 @@ TrivialBaselines measure_trivial_baselines(const TaskConfig& task_config, const 
   for (const std::int64_t length : lengths) {
     const SymbolCounts none(static_cast<std::size_t>(task->output_length(length)), symbols);
     SymbolCounts seen = none;
-    const std::int64_t samples = samples_drawn(evaluation.samples, length, lengths.size());
-    const std::int64_t fitted =
-        samples_drawn(std::max(evaluation.samples, kMinFitted), length, lengths.size());
+    const std::int64_t samples = samples_drawn(evaluation.samples, length, of_length);
+    const std::int64_t fitted = samples_drawn(std::max(evaluation.samples, kMinFitted), length, of_length);
     // The examples that follow those of the evaluation.
     each_batch(*task, evaluation, length, evaluation.samples, fitted,
                [&](const Batch& batch) { seen.add(batch); });
@@ -252,6 +256,7 @@ TrivialBaselines measure_trivial_baselines(const TaskConfig& task_config, const 
 
 void add_trivial_baselines(ResultTable& table, BaselineUse use) {
   table.has_baselines = use == BaselineUse::kShown;
+  const std::int64_t shares = std::max(kRowsOfOwnBound, std::ssize(table.rows)) / kRowsOfOwnBound;
   for_each_index(table.rows.size(), [&](std::size_t i) {
     TableRow& row = table.rows[i];
     std::vector<const TableRun*> runs;
@@ -275,7 +280,8 @@ void add_trivial_baselines(ResultTable& table, BaselineUse use) {
     if (same && all_have && !first->scored_lengths.empty()) {
       row.baselines = measure_trivial_baselines(
           first->config.task, first->config.evaluation,
-          use == BaselineUse::kShown ? first->scored_lengths : lengths_for_marks(first->scored_lengths));
+          use == BaselineUse::kShown ? first->scored_lengths : lengths_for_marks(first->scored_lengths),
+          kMaxDrawnSymbols / shares);
     }
   });
 }

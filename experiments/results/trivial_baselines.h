@@ -42,10 +42,15 @@ struct TrivialBaselines {
   const Baseline& best_without_input() const;
 };
 
-// Measures them from the task's generator at these lengths, with the samples and the seed of `evaluation`;
-// the same arguments give the same numbers.
+// The input symbols that predictors are fitted to, at most, and those that they are measured on: a stranger's
+// run may ask for hours of sampling. Symbols of a large alphabet count more, as they take longer to draw.
+inline constexpr std::int64_t kMaxDrawnSymbols = std::int64_t{1} << 28;
+
+// Measures them from the task's generator at these lengths, with the samples and the seed of `evaluation`, or
+// with fewer samples where `max_symbols` says so. The same arguments give the same numbers.
 TrivialBaselines measure_trivial_baselines(const TaskConfig& task, const EvaluationConfig& evaluation,
-                                           const std::vector<std::int64_t>& lengths);
+                                           const std::vector<std::int64_t>& lengths,
+                                           std::int64_t max_symbols = kMaxDrawnSymbols);
 inline TrivialBaselines measure_trivial_baselines(const TaskConfig& task,
                                                   const EvaluationConfig& evaluation) {
   return measure_trivial_baselines(task, evaluation, evaluation.lengths());

@@ -77,6 +77,29 @@ TEST(TrivialBaselines, ScoresWhatModelsAreScoredOn) {
   EXPECT_GT(baselines.position_only.score, baselines.constant.score) << "short stacks end at their place";
 }
 
+// Where a length may have so many symbols only, it gets fewer samples.
+TEST(TrivialBaselines, DrawABoundedNumberOfSymbols) {
+  EvaluationConfig evaluation;
+  evaluation.first_length = evaluation.last_length = 50;
+  evaluation.samples = 256;
+  const TaskConfig task = task_named("reverse_string");
+  const auto with_bound = [&](std::int64_t symbols) {
+    return measure_trivial_baselines(task, evaluation, {50}, symbols).constant;
+  };
+  EXPECT_EQ(with_bound(256 * 50).score, measure_trivial_baselines(task, evaluation).constant.score);
+  const double of_all = with_bound(256 * 50).score;
+  EXPECT_NE(with_bound(256 * 50 - 1).score, of_all);
+  evaluation.samples = 192;
+  EXPECT_NE(with_bound(256 * 50).score, of_all);
+  EXPECT_EQ(with_bound(256 * 50).score, with_bound(192 * 50).score);
+  EXPECT_TRUE(with_bound(128 * 50).standard_error);
+  EXPECT_FALSE(with_bound(128 * 50 - 1).standard_error) << "one batch";
+  evaluation.first_length = evaluation.last_length = kMaxLength;
+  EXPECT_EQ(1,
+            measure_trivial_baselines(task_named("parity_check"), evaluation, {kMaxLength}, 1).constant.score)
+      << "one sample, whose answer is one symbol";
+}
+
 // A model that answers the most frequent letter of its input is no better than these.
 TEST(TrivialBaselines, CountingTheInputsSymbolsBeatsGuessing) {
   EvaluationConfig evaluation{.first_length = 50, .last_length = 200, .length_step = 50, .samples = 512};
