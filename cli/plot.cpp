@@ -90,7 +90,7 @@ void add_plot_command(CLI::App& app, Action& action) {
       ->delimiter(',');
   add_aggregate(*command, options->aggregate,
                 "max, which is the best run, over several seeds the mean at its learning rate, unless given; "
-                "mean with --select");
+                "mean with --select; differences takes the mean for max, and learning always the median");
   command
       ->add_option(
           "--compare", options->compared,

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <initializer_list>
+#include <map>
 #include <optional>
 #include <set>
 #include <string_view>
@@ -37,13 +38,19 @@ std::vector<const EncodingLabel*> scored_columns(const ResultTable& table, const
   return labels;
 }
 
-// Whether no cell of the task is, but for noise, above predictors without a model.
-bool is_at_baseline(const ResultTable& table, const TableRow& row) {
+// The tasks of which no cell is, but for noise, above predictors without a model.
+std::set<TaskLabel> tasks_at_baseline(const ResultTable& table) {
   constexpr double kNoise = 0.02;
-  const double floor = baseline_of(row).value_or(row.chance.value_or(0));
-  return std::ranges::none_of(scored_columns(table, row), [&](const EncodingLabel* encoding) {
-    return table.cell(row.task, *encoding)->scores->best > floor + kNoise;
-  });
+  std::set<TaskLabel> tasks;
+  for (const TableRow& row : table.rows) {
+    const double floor = baseline_of(row).value_or(row.chance.value_or(0));
+    const bool is_at_baseline =
+        std::ranges::none_of(scored_columns(table, row), [&](const EncodingLabel* encoding) {
+          return table.cell(row.task, *encoding)->scores->best > floor + kNoise;
+        });
+    if (is_at_baseline) tasks.insert(row.task);
+  }
+  return tasks;
 }
 
 // The columns of a task that have a score, the highest first; ties in the order of the table.
@@ -62,11 +69,13 @@ void append_curves(const FigureSource& source, Aggregate aggregate, const Measur
                    const AddPoint& add) {
   const FigureColumns columns(source.table);
   for (const TableRow& row : source.table.rows) {
-    const std::vector<const EncodingLabel*> ranked = by_score(source, row);
+    std::map<const EncodingLabel*, std::int64_t> ranks;
+    for (const EncodingLabel* encoding : by_score(source, row))
+      ranks.emplace(encoding, std::ssize(ranks) + 1);
     for (const EncodingLabel* encoding : scored_columns(source.table, row)) {
       const TableCell& cell = *source.table.cell(row.task, *encoding);
       Row beginning = begin_row(row, *encoding, columns);
-      beginning.emplace_back(std::ranges::find(ranked, encoding) - ranked.begin() + 1);
+      beginning.emplace_back(ranks.at(encoding));
       beginning.emplace_back(std::string(aggregate_name(aggregate, row.metric)));
       for (const CurvePoint& point : curve_of(source.table, cell, aggregate, measurements)) {
         add(beginning, row, cell, point);
@@ -115,6 +124,7 @@ DataTable accuracy_data(const FigureSource& source) {
     }
     return measured;
   };
+  const std::set<TaskLabel> at_baseline = tasks_at_baseline(source.table);
   append_curves(source, source.aggregate, by_length,
                 [&](Row row, const TableRow& task, const TableCell& cell, const CurvePoint& point) {
                   const TableRun& best = source.table.runs[cell.best];
@@ -141,7 +151,7 @@ DataTable accuracy_data(const FigureSource& source) {
                   };
                   add_row(data, std::move(row),
                           {cell.scores->value(source.aggregate), table_value(baseline_of(task)),
-                           yes_or_no(is_at_baseline(source.table, task)), point.x, count_value(point.runs),
+                           yes_or_no(at_baseline.contains(task.task)), point.x, count_value(point.runs),
                            point.y, point.low, point.high, table_value(training_accuracy(source, cell)),
                            length(&TrainingConfig::first_length), length(&TrainingConfig::last_length),
                            best.scored_lengths.front(), best.scored_lengths.back(), table_value(chance),
@@ -222,6 +232,7 @@ DataTable run_data(const FigureSource& source) {
   DataTable data = empty_data(
       {"at_baseline", "run", "seed", "learning_rate", "score", "median", "trained", "chance", "baseline"});
   const FigureColumns columns(source.table);
+  const std::set<TaskLabel> at_baseline = tasks_at_baseline(source.table);
   for (const TableRow& row : source.table.rows) {
     for (const EncodingLabel* encoding : scored_columns(source.table, row)) {
       const TableCell& cell = *source.table.cell(row.task, *encoding);
@@ -229,7 +240,7 @@ DataTable run_data(const FigureSource& source) {
       for (const std::size_t i : cell.finished) {
         const TableRun& run = source.table.runs[i];
         add_row(data, begin_row(row, *encoding, columns),
-                {yes_or_no(is_at_baseline(source.table, row)), run.id, run.config.seed,
+                {yes_or_no(at_baseline.contains(row.task)), run.id, run.config.seed,
                  run.config.is_foreign() ? TableValue() : TableValue(run.config.learning_rate), *run.score,
                  cell.scores->median, run.training ? yes_or_no(run.training->trained) : TableValue(),
                  table_value(row.chance), table_value(baseline_of(row))});

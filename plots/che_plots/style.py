@@ -95,7 +95,9 @@ def styles_of(rows: Iterable[Row]) -> dict[str, Style]:
     return place
 
   def next_free(members: list[Row]) -> int:
-    """The next look of its own that differs from those taken without its colour, if there is one."""
+    """The next look of its own that differs from those taken without its colour, if there is one; 82 have none."""
+    if not free:
+      free.extend(range(len(COLOURS) ** 2))
     differing = (i for i in free if not any((look(i)[1], kind(row)) in taken for row in members))
     place = next(differing, free[0])
     free.remove(place)

@@ -389,6 +389,20 @@ def test_columns_differ_without_colour_and_many_families_have_looks_of_their_own
     styles = list(style.styles_of(all_rows(folder)).values())
     assert len({(one.shape, one.dape, one.randomized) for one in styles}) == len(styles), name
   assert len({style.look(place) for place in range(81)}) == 81
+  many = [
+    Row(
+      {
+        "encoding": f"rope (kind={i})",
+        "label": f"rope kind={i}",
+        "family": "rope",
+        "positions": "",
+        "dape": "no",
+        "value": "",
+      }
+    )
+    for i in range(100)
+  ]
+  assert len(style.styles_of(many)) == 100
 
 
 def test_p_is_shown_only_beside_an_interval() -> None:
