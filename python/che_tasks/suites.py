@@ -12,6 +12,8 @@ from .tasks import Batch, Batches, Options, Task, bound, described
 
 __all__ = ["Suite", "TestSets", "list_suites", "suite", "test_sets"]
 
+EVALUATION_BATCH = 64  # Samples that che measures at a time.
+
 
 class TestSets:
   """Test samples of one task at several lengths: iterating gives a `Batch` of `samples` samples per length, ascending.
@@ -22,6 +24,8 @@ class TestSets:
   __test__ = False  # No test case, whatever its name begins with.
 
   def __init__(self, task: _core.Task, lengths: Sequence[int], samples: int, seed: int, suite: str = "") -> None:
+    if samples % EVALUATION_BATCH != 0 or samples < EVALUATION_BATCH:
+      raise ValueError(f"samples: got {samples}; allowed: multiples of {EVALUATION_BATCH}")
     self.task: Task = described(task)
     self.lengths = tuple(lengths)
     self.samples = samples
@@ -52,7 +56,7 @@ def test_sets(
 ) -> TestSets:
   """Test samples of your choice; `samples`, per length, is a multiple of 64.
 
-  Raises ValueError for an unknown task or option.
+  Raises ValueError for an unknown task or option, and for another number of samples.
   """
   return TestSets(bound(task, options), sorted(set(lengths)), samples, seed)
 

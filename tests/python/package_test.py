@@ -213,6 +213,9 @@ class Predictions(unittest.TestCase):
   def test_files_of_others_beside_predictions_are_kept(self):
     (self.path / "mine.jsonl.part").write_text("notes")
     sets = che_tasks.test_sets("even_pairs", [3], 64)
+    for samples in (0, 65):
+      with self.assertRaisesRegex(ValueError, f"samples: got {samples}; allowed: multiples of 64"):
+        che_tasks.test_sets("even_pairs", [3], samples)
 
     def interrupted(batch):
       che_tasks.write_predictions(self.path / "mine.jsonl", lambda batch: batch.output, sets, model="other")

@@ -429,6 +429,11 @@ class Interface(unittest.TestCase):
       widths = che_tasks.config(config, "axes.model.layers=[1,2]")
       with self.assertRaisesRegex(ValueError, "several values of model.layers, 1, 2; choose one"):
         ct.train(widths, ct.Encoding, out=folder)
+      arms = "arm: [{label: a, encoding: none}, {label: b, encoding: rope, evaluation.seed: 1}]"
+      samples = pathlib.Path(folder) / "samples.yaml"
+      samples.write_text(config.read_text().replace("encoding: [none, rope]", arms))
+      with self.assertRaisesRegex(ValueError, "evaluation.seed: .* have several values; choose one"):
+        ct.train(samples, ct.Encoding, out=folder)
       with self.assertRaisesRegex(ValueError, r"seeds: got \[0, 0\]; allowed: each once"):
         ct.train(config, ct.Encoding, seeds=[0, 0], out=folder)
       with self.assertRaisesRegex(ValueError, "seed: got '1'; allowed: whole numbers"):

@@ -22,13 +22,12 @@ from torch import Tensor, nn
 from ..configs import Config, Run
 from ..configs import config as read_config
 from ..predictions import Score, check_file, check_target, checked_seeds, score, sole_writer, write_predictions
+from ..suites import EVALUATION_BATCH
 from ..tasks import Batch, Batches
 from .encoder import Encoder, PositionSource, contiguous
 from .encodings import Positions, Shape, encoding_of
 
 __all__ = ["BatchDataset", "TensorBatch", "Trainer", "predict", "to_tensors", "train"]
-
-EVALUATION_BATCH = 64
 
 REPORT_SECONDS = 10
 
@@ -291,10 +290,13 @@ def _files(runs: list[Run], folder: pathlib.Path) -> list[pathlib.Path]:
     return run.task.name + "".join(f"-{key[5:]}{_word(run.settings[key])}" for key in differing)
 
   seeds = [(name_of(run), run.seed) for run in runs]
-  return [
+  files = [
     folder / f"{task}-seed{seed}{f'-data{run.data_seed}' if seeds.count((task, seed)) > 1 else ''}.jsonl"
     for run, (task, seed) in zip(runs, seeds)
   ]
+  if len(set(files)) < len(files):
+    raise ValueError("evaluation.seed: runs of one task, seed and data_seed have several values; choose one")
+  return files
 
 
 def train(
