@@ -80,9 +80,13 @@ void append_quoted(PrintedTable& printed, const ResultTable& table) {
   std::map<std::string, std::set<std::string>> entries;  // By model.
   for (const QuotedScore& score : table.quoted) entries[score.model].insert(score.entry);
   std::map<std::string, std::size_t> places;  // By title.
+  std::set<std::string> tasks_left_out;
   for (const QuotedScore& score : table.quoted) {
     const auto row = std::ranges::find(table.rows, TaskLabel{score.task}, &TableRow::task);
-    if (row == table.rows.end()) continue;
+    if (row == table.rows.end()) {
+      tasks_left_out.insert(score.task);
+      continue;
+    }
     const bool is_one = entries[score.model].size() == 1;
     const std::string title =
         score.model + (is_one ? kQuotedSign : fmt::format(" (quoted in {})", score.entry));
@@ -95,6 +99,10 @@ void append_quoted(PrintedTable& printed, const ResultTable& table) {
     line.cells[place->second] = number_cell(score.score, row->metric);
   }
   if (!places.empty()) printed.notes.insert(printed.notes.begin() + 1, quoted_note(table));
+  if (tasks_left_out.empty()) return;
+  printed.notes.push_back(
+      {NoteKind::kReading, fmt::format("Quoted scores are left out where no run is on their task: {}.",
+                                       fmt::join(tasks_left_out, ", "))});
 }
 
 PrintedTable print(const ResultTable& table, const ScoreTableOptions& options) {

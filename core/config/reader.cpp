@@ -52,7 +52,7 @@ class Reader : public FieldVisitor {
     if (!node) return;
     const auto number = is_plain(*node) ? parse_real(node->text) : std::nullopt;
     if (!number || !(*number >= min && *number <= max)) refuse(*node, field, allowed_reals(min, max));
-    value = *number;
+    value = *number + 0.0;  // A negative zero becomes zero.
     note_field(field);
   }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <string>
 #include <vector>
 
@@ -97,6 +98,7 @@ TEST(ConfigReader, SetsWhatIsNamedAndKeepsTheRest) {
 TEST(ConfigReader, ValuesOfEveryKind) {
   EXPECT_EQ(read("training: {count: -3}").count, -3);
   EXPECT_EQ(read("training: {rate: 1}").rate, 1.0);
+  EXPECT_FALSE(std::signbit(read("training: {rate: -0.0}").rate)) << "a run with 0 has the same identity";
   EXPECT_EQ(read("color: \"off\"").color, "off");
   EXPECT_TRUE(read("loud: true").loud);
   EXPECT_FALSE(read("loud: false", {.loud = true}).loud);
