@@ -47,11 +47,15 @@ void set_up_process() {
   sigaction(SIGXFSZ, &action, nullptr);
   // glibc takes huge pages and keeps freed memory for the next step, which saves page faults. Blocks above
   // 64 MiB go back at once, or those of several sizes would add up.
-  // It reads this when a program starts, so that it holds for che-compute. A user's own choice stays.
+  // It reads this when a program starts, so that it holds for che-compute. A user's own choice stays, here
+  // and below.
   ::setenv("GLIBC_TUNABLES",
            "glibc.malloc.hugetlb=1:glibc.malloc.mmap_threshold=67108864:"
            "glibc.malloc.trim_threshold=8589934592",
            0);
+  // OpenMP's threads sleep while they wait. Spinning is no faster on idle cores, and takes busy ones from
+  // the threads that are waited for.
+  ::setenv("OMP_WAIT_POLICY", "passive", 0);
 }
 
 void check_output_was_written() {

@@ -164,18 +164,21 @@ TEST_F(ProgramTest, RefusesACheComputeOfAnotherCommit) {
   expect_refusal(shell(command), {"pair/che-compute is not of the commit of this che", "setup.sh"});
 }
 
-// glibc takes them from the environment when a program starts.
-TEST_F(ProgramTest, CheComputeStartsWithSettingsOfItsAllocatorUnlessTheUserHasOwnOnes) {
+// glibc and OpenMP take them from the environment when a program starts.
+TEST_F(ProgramTest, CheComputeStartsWithSettingsOfItsLibrariesUnlessTheUserHasOwnOnes) {
   const std::filesystem::path pair = folder_ / "pair";
   std::filesystem::create_directory(pair);
   std::filesystem::copy_file(CHE_PROGRAM, pair / "che");
-  const std::string compute = fmt::format("#!/bin/sh\n# <che {} of commit {}>\necho $GLIBC_TUNABLES\n",
-                                          program_version(), git_commit());
+  const std::string compute =
+      fmt::format("#!/bin/sh\n# <che {} of commit {}>\necho $GLIBC_TUNABLES $OMP_WAIT_POLICY\n",
+                  program_version(), git_commit());
   std::ofstream(pair / "che-compute") << compute;
   std::filesystem::permissions(pair / "che-compute", std::filesystem::perms::owner_all);
   const std::string command = (pair / "che").string() + " bench";
-  expect_contains(shell("unset GLIBC_TUNABLES; " + command).output, {"glibc.malloc.hugetlb=1:"});
-  EXPECT_EQ("glibc.malloc.check=0\n", shell("GLIBC_TUNABLES=glibc.malloc.check=0 " + command).output);
+  expect_contains(shell("unset GLIBC_TUNABLES OMP_WAIT_POLICY; " + command).output,
+                  {"glibc.malloc.hugetlb=1:", " passive\n"});
+  const std::string own = "GLIBC_TUNABLES=glibc.malloc.check=0 OMP_WAIT_POLICY=active ";
+  EXPECT_EQ("glibc.malloc.check=0 active\n", shell(own + command).output);
 }
 
 // The message is the same for every allocation that fails.
