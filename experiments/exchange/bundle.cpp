@@ -143,7 +143,8 @@ class BundleReader {
     std::string run;
     const auto finish_run = [&] {
       if (run.empty()) return;
-      BundledRun parsed = parse_bundled_run(run, texts, fmt::format("{}: {}/runs/{}", file_, root_, run));
+      BundledRun parsed =
+          parse_bundled_run(run, texts, fmt::format("{}: {}/runs/{}", file_, root_, run), scored_symbols_);
       texts.clear();
       add_run(summary_, seeds_, parsed);
       if (take_) take_(std::move(parsed));
@@ -247,6 +248,7 @@ class BundleReader {
   ArchiveReader archive_;
   BundleSummary summary_;
   Seeds seeds_;
+  double scored_symbols_ = 0;
   std::string root_;
   std::string manifest_;
   OrderedJson listed_ = OrderedJson::array();
@@ -267,10 +269,11 @@ BundleSummary write_bundle(const fs::path& experiment, const fs::path& file) {
   // Paths are ordered so, even where an id begins another one.
   std::ranges::sort(found.runs, {}, [](const RunFolder& run) { return run.id() + "/"; });
   Seeds seeds;
+  double scored_symbols = 0;
   OrderedJson files = OrderedJson::array();
   for (const RunFolder& run : found.runs) {
     const RunTexts texts = read_run_texts(run.path());
-    add_run(summary, seeds, parse_bundled_run(run.id(), texts, run.path().string()));
+    add_run(summary, seeds, parse_bundled_run(run.id(), texts, run.path().string(), scored_symbols));
     for (const auto& [name, text] : texts) {
       files.push_back(
           entry_of(fmt::format("{}/runs/{}/{}", summary.name, run.id(), name), text.size(), sha256(text)));

@@ -35,6 +35,9 @@ constexpr std::size_t kMaxRunBytes = std::size_t{256} << 20;
 
 bool is_from_zero(double value) { return std::isfinite(value) && value >= 0; }
 
+// The loss of a model of che is NaN where its logits are not finite, and infinite where a probability is 0.
+bool is_loss(double value) { return std::isnan(value) || value > -kLossTolerance; }
+
 // Throws Error for a row of an evaluation that the run cannot have.
 void check_row(const RunConfig& config, const Task* task, const EvaluationRow& row) {
   if (!row.encoding_settings.empty()) {
@@ -54,8 +57,7 @@ void check_row(const RunConfig& config, const Task* task, const EvaluationRow& r
         fmt::format("the standard error {} at length {}; allowed: none of a single batch of {} samples",
                     *row.accuracy_se, row.length, row.samples));
   }
-  // The loss of a model of che is NaN where its logits are not finite, and infinite where a probability is 0.
-  if (!std::isnan(row.loss) && !(row.loss > -kLossTolerance)) {
+  if (!is_loss(row.loss)) {
     throw Error(fmt::format("the loss {} at length {}; allowed: a number from 0 on", row.loss, row.length));
   }
   if (config.is_foreign() && !config.has_text() && !std::isnan(row.loss)) {
@@ -64,19 +66,24 @@ void check_row(const RunConfig& config, const Task* task, const EvaluationRow& r
   }
   if (!row.windows.empty()) {
     double sum = 0;
-    for (const WindowLoss& one : row.windows) sum += one.loss;
+    for (const WindowLoss& one : row.windows) {
+      sum += one.loss;
+      if (is_loss(one.loss)) continue;
+      throw Error(fmt::format("the loss {} of a window of length {}; allowed: a number from 0 on", one.loss,
+                              row.length));
+    }
     const double mean = sum / static_cast<double>(row.windows.size());
-    const bool agrees =
-        std::isnan(mean)
-            ? std::isnan(row.loss)
-            : mean == row.loss || std::abs(mean - row.loss) <= kLossTolerance * std::max(1.0, std::abs(mean));
+    const bool agrees = std::isnan(mean) ? std::isnan(row.loss)
+                        : std::isinf(mean)
+                            ? row.loss == mean
+                            : std::abs(mean - row.loss) <= kLossTolerance * std::max(1.0, mean);
     if (!agrees || !std::cmp_equal(row.windows.size(), row.samples)) {
       throw Error(fmt::format("{} samples with the mean loss {} at length {}, and windows.csv has {} with {}",
                               row.samples, row.loss, row.length, row.windows.size(), mean));
     }
   }
   for (const PositionLoss& one : row.positions) {
-    if (std::isnan(one.loss) || one.loss >= 0) continue;
+    if (is_loss(one.loss)) continue;
     throw Error(fmt::format("the loss {} at position {} of length {}; allowed: a number from 0 on", one.loss,
                             one.first, row.length));
   }
@@ -125,7 +132,8 @@ void check_metrics(const std::vector<MetricsRow>& rows, std::int64_t steps, cons
 
 }  // namespace
 
-BundledRun parse_bundled_run(const std::string& id, const RunTexts& texts, const std::string& place) {
+BundledRun parse_bundled_run(const std::string& id, const RunTexts& texts, const std::string& place,
+                             double& scored_symbols) {
   const auto parsed = [&](const char* name, const auto& parse) {
     using Result = decltype(parse(std::string_view(), id, std::string()));
     const auto found = texts.find(name);
@@ -161,7 +169,8 @@ BundledRun parse_bundled_run(const std::string& id, const RunTexts& texts, const
     }
     check_rows(run.config, rows, file);
   }
-  run.rows_without_predictions = check_kept_predictions(run.config, run.evaluation, texts, place);
+  run.rows_without_predictions =
+      check_kept_predictions(run.config, run.evaluation, texts, place, scored_symbols);
   check_metrics(run.metrics, steps, place + "/metrics.csv");
   const bool is_finished = run.status.state == RunState::kFinished;
   if (is_finished && !run.metrics.empty() && run.metrics.back().step != steps) {

@@ -27,9 +27,9 @@ namespace {
 constexpr std::string_view kKeptStart = "predictions-";
 constexpr std::string_view kKeptEnd = ".jsonl.zst";
 constexpr std::size_t kKeptDigits = 12;
-// The symbols of the samples that a file of kept predictions may be for, at most, and those of a run's files.
+// The symbols of the samples that a file of kept predictions may be for, at most, and those of a bundle's.
 constexpr double kMaxKeptSymbols = 5e8;
-constexpr double kMaxSymbolsOfRun = 2e9;
+constexpr double kMaxSymbolsOfBundle = 2e10;
 
 double symbols_of(const SampleHeader& header) {
   return static_cast<double>(header.samples) *
@@ -142,9 +142,8 @@ const EvaluationRow* find_scored(const ScoredRows& rows, const EvaluationRow& st
 }
 
 std::vector<ScoredRows> score_again(const RunConfig& config, const std::map<std::string, std::string>& files,
-                                    const std::string& place) {
+                                    const std::string& place, double& symbols) {
   std::vector<ScoredRows> again;
-  double symbols = 0;
   for (const auto& [kept, content] : files) {
     const std::string& name = kept;  // Which a lambda can refer to.
     if (!is_kept_predictions(name)) continue;
@@ -152,9 +151,10 @@ std::vector<ScoredRows> score_again(const RunConfig& config, const std::map<std:
     again.push_back(
         score_predictions(content, file, [&](const ScoredPredictions& header) {
           symbols += symbols_of(header.header);
-          if (symbols > kMaxSymbolsOfRun) {
-            throw Error(fmt::format("the run's predictions are for samples of {} symbols; allowed: {}",
-                                    symbols, kMaxSymbolsOfRun));
+          if (symbols > kMaxSymbolsOfBundle) {
+            throw Error(fmt::format(
+                "the predictions are for samples of {} symbols up to here; allowed: {} in a bundle", symbols,
+                kMaxSymbolsOfBundle));
           }
           if (run_id(prediction_config(header)) == run_id(config) && kept_name(header.header) == name) return;
           throw Error("has predictions of another run or of other samples");
@@ -255,9 +255,9 @@ bool is_kept_predictions(std::string_view name) {
 }
 
 std::size_t check_kept_predictions(const RunConfig& config, const std::vector<EvaluationRow>& rows,
-                                   const std::map<std::string, std::string>& files,
-                                   const std::string& place) {
-  const std::vector<ScoredRows> again = score_again(config, files, place);
+                                   const std::map<std::string, std::string>& files, const std::string& place,
+                                   double& scored_symbols) {
+  const std::vector<ScoredRows> again = score_again(config, files, place, scored_symbols);
   std::size_t missing = 0;  // Large predictions are not kept; see keep().
   for (const EvaluationRow& row : rows) {
     bool is_missing = true;

@@ -37,8 +37,11 @@ bool is_kept_predictions(std::string_view name);
 
 // Scores the kept predictions among a run's files (content by name) again. Throws Error (usage) that names
 // the file, or `place`, for predictions of another run, and for a row with another accuracy than kept
-// predictions of its samples. Returns how many rows of a model outside che have no kept predictions.
+// predictions of its samples. Returns how many rows of a model outside che have no kept predictions. Adds the
+// symbols of the samples to `scored_symbols`, those of a bundle so far. Throws Error where they become too
+// many: small files can have predictions for hours.
 std::size_t check_kept_predictions(const RunConfig& config, const std::vector<EvaluationRow>& rows,
-                                   const std::map<std::string, std::string>& files, const std::string& place);
+                                   const std::map<std::string, std::string>& files, const std::string& place,
+                                   double& scored_symbols);
 
 }  // namespace che

@@ -129,6 +129,13 @@ EvaluationRow parse_key(const CsvRows& csv, std::size_t i, std::size_t first = 0
   return row;
 }
 
+// Throws unless row `i` has the key of row `of`, whose part it is.
+void check_key(const CsvRows& csv, std::size_t i, std::size_t of) {
+  for (std::size_t column = 0; column < 5; ++column) {
+    if (csv.text(i, column) != csv.text(of, column)) csv.fail(i, column, csv.text(of, column));
+  }
+}
+
 StepRows parse_rows(std::string_view text, bool has_step, std::string_view id, const std::string& file,
                     std::string_view remedy) {
   const std::string header = fmt::format(",{},", text.substr(0, text.find('\n')));
@@ -260,8 +267,13 @@ std::vector<EvaluationRow> parse_windows(std::string_view text, std::string_view
                                          const std::string& file) {
   const CsvRows csv(file, text, window_columns(), std::string(kEvaluationRemedy));
   std::vector<EvaluationRow> rows;
+  std::size_t first = 0;
   for (std::size_t i = 0; i < csv.size(); ++i) {
-    if (csv.integer(i, 5) == 0) rows.push_back(parse_key(csv, i));
+    if (csv.integer(i, 5) == 0) {
+      rows.push_back(parse_key(csv, i));
+      first = i;
+    }
+    check_key(csv, i, first);
     if (rows.empty() || csv.integer(i, 5) != static_cast<std::int64_t>(rows.back().windows.size())) {
       csv.fail(i, 5, "the windows of a row in their order, from 0");
     }
@@ -288,11 +300,13 @@ std::vector<EvaluationRow> parse_positions(std::string_view text, std::string_vi
   std::vector<EvaluationRow> rows;
   for (std::size_t i = 0; i < csv.size();) {
     EvaluationRow& row = rows.emplace_back(parse_key(csv, i));
+    const std::size_t of = i;
     std::int64_t first = 0;
     do {
       const std::int64_t end = position_bin_end(first, row.length);
       const bool fits = i < csv.size() && csv.integer(i, 5) == first && csv.integer(i, 6) == end - first;
       if (!fits) csv.fail(std::min(i, csv.size() - 1), 5, "all positions of a row in their order, from 0");
+      check_key(csv, i, of);
       row.positions.push_back({.first = first, .count = end - first, .loss = csv.real(i++, 7)});
       first = end;
     } while (first < row.length);

@@ -154,6 +154,10 @@ TEST_F(BundledRuns, HasLossesOfTextsThatAreTheMeanOfTheirWindows) {
   }
   rows.front().positions.front().loss = -1;
   expect_contains(outcome(2), {"evaluation.csv: the loss -1 at position 0 of length 16"});
+  rows.front().windows[0].loss = -1000;
+  rows.front().windows[1].loss = 1004;
+  expect_contains(outcome(2), {"evaluation.csv: the loss -1000 of a window of length 16"});
+  rows.front().windows[0].loss = rows.front().windows[1].loss = 2;
   rows.front().windows.pop_back();
   expect_contains(outcome(2), {"windows.csv has 63 with 2"});
   rows.front().windows.clear();
@@ -162,6 +166,10 @@ TEST_F(BundledRuns, HasLossesOfTextsThatAreTheMeanOfTheirWindows) {
   rows.front().windows.assign(63, {.window = {.document = 5, .end = 1000}, .loss = 2});
   rows.front().windows.front().loss = std::numeric_limits<double>::infinity();
   expect_contains(outcome(2), {"windows.csv has 63 with inf"});
+  rows.front().windows.push_back(rows.front().windows.back());
+  expect_contains(outcome(2),
+                  {"64 samples with the mean loss 2 at length 16, and windows.csv has 64 with inf"});
+  EXPECT_EQ("(no error)", outcome(std::numeric_limits<double>::infinity()));
 }
 
 }  // namespace

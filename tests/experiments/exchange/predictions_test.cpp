@@ -38,6 +38,8 @@ std::map<std::string, std::string> files_of(const RunFolder& run) {
 // Predictions for two lengths of parity_check and the file that they are read from; by default all right.
 class Predictions : public testing::Test {
  protected:
+  double symbols_ = 0;
+
   void SetUp() override { predict({.task = "parity_check", .lengths = {5, 9}, .samples = 64, .seed = 2}); }
 
   // Right predictions for these samples.
@@ -141,10 +143,10 @@ TEST_F(Predictions, ThatAreKeptAreScoredAgain) {
             std::ranges::count_if(files, [](const auto& file) { return is_kept_predictions(file.first); }));
   std::vector<EvaluationRow> rows = scored.rows;
   rows.push_back({.length = 70, .samples = 64, .seed = 2, .accuracy = 0.5});
-  EXPECT_EQ(1U, check_kept_predictions(run.config(), rows, files, "run")) << "none of length 70";
+  EXPECT_EQ(1U, check_kept_predictions(run.config(), rows, files, "run", symbols_)) << "none of length 70";
   rows[0].accuracy = 0.5;
   const auto message = [&](const RunConfig& config) {
-    return message_of([&] { check_kept_predictions(config, rows, files, "run"); });
+    return message_of([&] { check_kept_predictions(config, rows, files, "run", symbols_); });
   };
   expect_contains(message(run.config()), {"run/evaluation.csv: has the accuracy 0.5 at length 5", "have 1;"});
   rows[0] = scored.rows[0];
@@ -175,8 +177,9 @@ TEST_F(Predictions, ForTooManySamplesAreNotKept) {
                   {"are not kept", "for samples of 500480000 symbols; allowed: 67108864 and 500000000"});
 }
 
-TEST_F(Predictions, OfARunThatAreKeptHaveABoundTogether) {
+TEST_F(Predictions, OfABundleHaveABoundTogether) {
   const RunConfig config = prediction_config(score());
+  double symbols = 1.8e10;
   const auto header_of = [&](std::int64_t samples) {
     change(1, [&](Json& header) {
       header["samples"] = samples;
@@ -187,11 +190,12 @@ TEST_F(Predictions, OfARunThatAreKeptHaveABoundTogether) {
   const auto message = [&](std::int64_t samples) {
     const std::map<std::string, std::string> files{
         {"predictions-0123456789ab.jsonl.zst", header_of(samples)}};
-    return message_of([&] { check_kept_predictions(config, {}, files, "run"); });
+    return message_of([&] { check_kept_predictions(config, {}, files, "run", symbols); });
   };
   expect_contains(message(199'936), {":1: has predictions of another run or of other samples"});
-  expect_contains(message(200'064),
-                  {":1: the run's predictions are for samples of 2000640000 symbols; allowed: 2000000000"});
+  expect_contains(message(64), {":1: has predictions of another run or of other samples"});
+  expect_contains(message(64), {":1: the predictions are for samples of 20000640000 symbols up to here; "
+                                "allowed: 20000000000 in a bundle"});
 }
 
 // As a full disk leaves them, or a kill.
@@ -223,9 +227,10 @@ TEST_F(Predictions, ThatDifferFromEarlierOnesReplaceThemAll) {
   const auto files = files_of(run);
   EXPECT_EQ(1,
             std::ranges::count_if(files, [](const auto& file) { return is_kept_predictions(file.first); }));
-  EXPECT_EQ(0U, check_kept_predictions(run.config(), run.evaluation(), files, "run"));
-  expect_contains(message_of([&] { check_kept_predictions(run.config(), right.rows, files, "run"); }),
-                  {"has the accuracy 1 at length 5", "have 0.5"});
+  EXPECT_EQ(0U, check_kept_predictions(run.config(), run.evaluation(), files, "run", symbols_));
+  expect_contains(
+      message_of([&] { check_kept_predictions(run.config(), right.rows, files, "run", symbols_); }),
+      {"has the accuracy 1 at length 5", "have 0.5"});
 }
 
 TEST_F(Predictions, AreCountedSymbolBySymbol) {

@@ -3,6 +3,9 @@
 #include <gtest/gtest.h>
 
 #include "experiments/plan/evaluation_settings.h"
+#include "experiments/store/run_files.h"
+#include "tests/contains.h"
+#include "tests/message_of.h"
 
 namespace che {
 namespace {
@@ -66,6 +69,26 @@ TEST(EvaluationRows, TheScoresErrorIsThatOfAMeanOfIndependentLengths) {
   rows[1].accuracy_se = 0.04;
   EXPECT_DOUBLE_EQ(0.025, *mean_error(rows));
   EXPECT_FALSE(mean_error({}).has_value()) << "there is no score";
+}
+
+// One number of a file that other programs read, too, is not passed over.
+TEST(RunRows, OfWindowsAndPositionsHaveTheKeyOfTheirRow) {
+  EvaluationRow row{.length = 400, .samples = 64, .seed = 1};
+  row.windows.assign(3, {.window = {.document = 5, .end = 1000}, .loss = 2});
+  for (std::int64_t first = 0; first < row.length; first = position_bin_end(first, row.length)) {
+    row.positions.push_back(
+        {.first = first, .count = position_bin_end(first, row.length) - first, .loss = 2});
+  }
+  const auto message = [&](std::string text, const auto& parse) {
+    EXPECT_EQ("(no error)", message_of([&] { parse(text, "run", "file.csv"); }));
+    const std::size_t second = text.find("\n400,", text.find("\n400,") + 1);
+    text.replace(second + 1, 1, "7");
+    return message_of([&] { parse(text, "run", "file.csv"); });
+  };
+  for (const std::string& found : {message(windows_text({row}, "run"), parse_windows),
+                                   message(positions_text({row}, "run"), parse_positions)}) {
+    expect_contains(found, {"file.csv:3: column length: found '700', expected 400"});
+  }
 }
 
 }  // namespace
