@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 
 #include "core/config/field_list.h"
 #include "core/config/reader.h"
@@ -229,6 +228,8 @@ RunConfig with_settings(const RunConfig& run, const std::vector<std::string>& se
   std::ranges::stable_sort(parsed, {}, setting_rank);
   RunConfig changed = run;
   for (const Setting& setting : parsed) {
+    const bool is_again = std::ranges::count(parsed, setting.path, &Setting::path) > 1;
+    if (is_again) throw Error(fmt::format("{}: is set twice", setting.path));
     assign_path(setting.path, setting.value, fields_of(changed));
     if (setting.path != "model.kind" || changed.model.kind == run.model.kind) continue;
     const std::vector<FieldRecord> defaults = list_fields(fields_of(run.model.entry().options));

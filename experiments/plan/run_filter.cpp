@@ -16,6 +16,8 @@ namespace che {
 namespace {
 
 using Kind = ConfigNode::Kind;
+constexpr std::string_view kLengths = "evaluation.lengths";
+constexpr std::size_t kMaxHeld = 20;  // Values that a message names.
 
 // How an option names the variants that `label` may be the label of; else some setting.
 std::string filter_example(std::string_view option, const VariantAxes& variants, const std::string& label) {
@@ -66,8 +68,6 @@ std::vector<ConfigNode> listed_values(const ConfigNode& node, const std::string&
 
 bool is_single(const ConfigNode& value) { return value.kind == Kind::kScalar; }
 
-constexpr std::string_view kLengths = "evaluation.lengths";
-
 // The values of a condition on a list: a list or a range is one of them.
 std::vector<ConfigNode> listed_lists(const ConfigNode& node, const std::string& path) {
   std::vector<ConfigNode> items = listed_values(node, path, false);
@@ -93,8 +93,6 @@ std::string nearest_declared_task(const ConfigNode& value, const std::set<std::s
   std::string nearest = is_single(value) ? closest_name(value.text, known) : "";
   return std::ranges::count(registered, nearest) > 0 ? "" : nearest;
 }
-
-constexpr std::size_t kMaxHeld = 20;  // Values that a message names.
 
 // Numbers in one way of writing.
 std::string canonical(const std::string& text) {
@@ -283,23 +281,25 @@ void RunFilter::try_values(Condition& condition, const AskedRun& run) {
 bool RunFilter::holds(Condition& condition, const AskedRun& run) {
   const std::string& key = condition.key;
   try_values(condition, run);
-  const std::string held = canonical(value_text(run, key));
-  const auto [first, last] = condition.singles.equal_range(held);
+  const std::string held = value_text(run, key);
+  const auto is_number = [&](const FieldRecord& field) { return field.path == key && field.number; };
+  const bool is_name = std::ranges::none_of(run.fields, is_number);  // It may look like a number.
+  bool is_single_held = false;
+  const auto [first, last] = condition.singles.equal_range(canonical(held));
   for (auto single = first; single != last; ++single) {
     Value& value = condition.values[single->second];
-    value.is_held = value.made_sense = true;  // It may be a model outside che, or a corpus that is elsewhere.
+    if (held.empty() || (is_name && value.node.text != held)) continue;
+    is_single_held = value.is_held = value.made_sense = true;  // Also a model outside che, and a far corpus.
   }
-  const bool is_single_held = first != last && !held.empty();
   // A map may leave a part of what the run has as it is, and a corpus has its name and that of its folder.
-  const bool is_text = key == "text";
-  if (!is_text && condition.singles.size() == condition.values.size()) return is_single_held;
+  if (key != "text" && condition.singles.size() == condition.values.size()) return is_single_held;
   const bool is_lengths = key == kLengths;  // A run may have them as a range.
   const std::string own = is_lengths ? lengths_text(run.config.evaluation) : text_below(run.fields, key);
   const auto [by_map, is_new] = condition.maps_hold.try_emplace(own, false);
   if (!is_new) return is_single_held || by_map->second;
   const std::map<std::string, double> numbers = numbers_below(run.fields, key);
   for (Value& value : condition.values) {
-    if ((!is_text && is_single(value.node)) || differ(value.numbers, numbers)) continue;
+    if ((key != "text" && is_single(value.node)) || differ(value.numbers, numbers)) continue;
     try {
       RunConfig assigned = run.config;
       assign_path(key, value.node, fields_of(assigned), prefix_);

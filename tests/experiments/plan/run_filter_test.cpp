@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "models/architectures/foreign.h"
 #include "tests/contains.h"
 #include "tests/experiments/plan/read_sweep_text.h"
 
@@ -98,6 +99,25 @@ TEST(RunFilter, ACorpusHasItsNameAndItsFolder) {
                 testing::HasSubstr("none of its 2 runs is left by exclude and --skip"))
         << named;
   }
+}
+
+// A model outside che may be called like a number; 1e3 and 1000 are two names, and one learning rate.
+TEST(RunFilter, NamesThatLookLikeNumbersAreNames) {
+  const auto left = [](const std::string& name, const std::string& condition) {
+    RunConfig run;
+    run.task.reset("even_pairs");
+    run.model = foreign_model(name);
+    RunFilter filter = filters_of({.only = {condition}}, {}).front();
+    return filter.matches(AskedRun(run, {}));
+  };
+  EXPECT_TRUE(left("1.1", "encoding=1.1"));
+  EXPECT_FALSE(left("1.10", "encoding=1.1"));
+  EXPECT_FALSE(left("1.1", "encoding=1.10"));
+  EXPECT_FALSE(left("1000", "model.name=1e3"));
+  EXPECT_TRUE(left("1e3", "model.name=1e3"));
+  EXPECT_EQ(1U, read("name: x\naxes: {task: [even_pairs], encoding: [rope], learning_rate: [1e-3, 1e-4]}\n",
+                     {}, {"learning_rate=0.001"})
+                    .runs.size());
 }
 
 TEST(RunFilter, AFilterAsksRunsOfEveryStructure) {
