@@ -115,6 +115,7 @@ void append_method_notes(std::vector<Note>& notes, const std::vector<Comparison>
   bool lacks_interval = false;
   bool lacks_test = false;
   bool has_infinite = false;
+  bool share_seeds = false;
   bool has_pairs = false;
   bool has_groups = false;
   const ComparedTask* most = nullptr;  // This one has the least possible p.
@@ -124,6 +125,7 @@ void append_method_notes(std::vector<Note>& notes, const std::vector<Comparison>
       if (before == nullptr || *before != task.task) tests += task.p ? 1U : 0U;
       before = &task.task;
       lacks_test = lacks_test || !task.p;
+      share_seeds = share_seeds || task.share_seeds;
       has_infinite = has_infinite || std::isinf(task.one.value_or(0)) || std::isinf(task.other.value_or(0));
       (task.paired ? has_pairs : has_groups) = true;
       if (task.paired) max_seeds = std::max(max_seeds, task.seeds);
@@ -155,8 +157,9 @@ void append_method_notes(std::vector<Note>& notes, const std::vector<Comparison>
              "learning rates count as one.");
   }
   if (lacks_test) {
-    add_note(notes, NoteKind::kReading, "A test needs two seeds or more{}{}.",
-             has_groups ? " on both sides" : "", has_infinite ? ", and scores that are all finite" : "");
+    add_note(notes, NoteKind::kReading, "A test needs two seeds or more{}{}{}.",
+             has_groups ? " on both sides" : "", has_infinite ? ", and scores that are all finite" : "",
+             share_seeds ? ", and here some share a seed or a data_seed that others have not" : "");
   }
   const Aggregate aggregate = comparisons.front().aggregate;
   if (tests > 0) {

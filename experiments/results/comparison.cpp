@@ -105,7 +105,7 @@ void compare_pairs(ComparedTask& result, const std::vector<double>& one, const s
   std::vector<double> differences;
   for (std::size_t i = 0; i < one.size(); ++i) differences.push_back(one[i] - other[i]);
   result.difference = known_difference(differences, aggregate);
-  if (!are_finite(differences)) return;
+  if (result.share_seeds || !are_finite(differences)) return;
   if (one.size() > 1) {
     result.p = sign_flip_p(differences, aggregate);
     result.detectable = detectable_difference(differences);
@@ -116,7 +116,7 @@ void compare_pairs(ComparedTask& result, const std::vector<double>& one, const s
 void compare_groups(ComparedTask& result, const std::vector<double>& one, const std::vector<double>& other,
                     Aggregate aggregate) {
   result.difference = known_difference({*result.one - *result.other}, aggregate);
-  if (!are_finite(one) || !are_finite(other)) return;
+  if (result.share_seeds || !are_finite(one) || !are_finite(other)) return;
   const std::size_t fewer = std::min(one.size(), other.size());
   if (fewer > 1) {
     result.p = relabelling_p(one, other, aggregate);
@@ -155,6 +155,7 @@ ComparedTask compare_cells(const ResultTable& table, const TableRow& row, const 
   const std::vector<double> other_scores = scores_by_seed(of_other, second);
   result.one = aggregate_of(one_scores, aggregate);
   result.other = aggregate_of(other_scores, aggregate);
+  result.share_seeds = !are_independent(first.seeds) || !are_independent(second.seeds);
   (result.paired ? compare_pairs : compare_groups)(result, one_scores, other_scores, aggregate);
   return result;
 }

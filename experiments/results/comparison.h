@@ -37,6 +37,7 @@ struct ComparedTask {
   std::size_t documents = 0;    // Those that the windows are of.
   std::size_t seeds = 0;        // Pairs, or the repetitions of `one`
   std::size_t other_seeds = 0;  // and of `other`.
+  bool share_seeds = false;     // Some are not independent; see are_independent. There is no test then.
   std::vector<double> rates;    // Learning rates that count, ascending; empty where a rule selected them.
   std::size_t unpaired = 0;     // Finished runs that do not count.
   ComparedRuns one_runs;

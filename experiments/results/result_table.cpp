@@ -61,7 +61,7 @@ TableRun make_run(const RunFolder& folder, const RunConfig& config, const Stored
     for (const EvaluationRow& row : run.evaluation) run.scored_lengths.push_back(row.length);
     std::ranges::copy_if(stored.evaluation, std::back_inserter(run.measured),
                          [&, settings = evaluation_settings(config)](const EvaluationRow& row) {
-                           return row.encoding_settings == settings && stands_in_row(row, config);
+                           return stands_in_row(row, config) && row.encoding_settings == settings;
                          });
   } else {
     run.missing_lengths = missing_lengths(stored.evaluation, config).size();
@@ -322,6 +322,15 @@ ResultTable make_table(const std::vector<RunFolder>& runs, const ReadingRules& r
             [&](const TableRun& one, const TableRun& other) { return order(one) < order(other); });
   fill_cells(table);
   return table;
+}
+
+bool are_independent(const std::set<Draw>& draws) {
+  const auto differ_or_agree = [&](std::int64_t Draw::*seed) {
+    std::set<std::int64_t> seeds;
+    for (const Draw& draw : draws) seeds.insert(draw.*seed);
+    return seeds.size() == 1 || seeds.size() == draws.size();
+  };
+  return draws.empty() || (differ_or_agree(&Draw::seed) && differ_or_agree(&Draw::data_seed));
 }
 
 bool is_lowest_best(const ResultTable& table) {

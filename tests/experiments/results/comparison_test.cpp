@@ -90,6 +90,31 @@ TEST_F(ComparisonTest, OneSeedHasADifferenceAndNoTest) {
   EXPECT_FALSE(task.adjusted_p.has_value());
 }
 
+// Three effects of batches, each on three seeds, are no nine independent differences.
+TEST_F(ComparisonTest, OfSeedsThatShareTheirBatchesInPartHasNoTest) {
+  const auto compared = [](std::int64_t seeds, std::int64_t data_seeds) {
+    const ScratchFolder scratch;
+    for (std::int64_t i = 0; i < seeds * data_seeds; ++i) {
+      for (const char* const encoding : {"rope", "none"}) {
+        RunConfig config = made_up_config("even_pairs", encoding, i % seeds);
+        config.data_seed = i / seeds;
+        store_run(scratch.path(), config, RunState::kFinished, encoding[0] == 'r' ? 0.75 : 0.5);
+      }
+    }
+    return compare(make_table(open_runs(scratch.path())), "rope", "none", Aggregate::kMean).tasks[0];
+  };
+  const ComparedTask crossed = compared(3, 3);
+  EXPECT_EQ(crossed.seeds, 9U);
+  EXPECT_EQ(crossed.difference, 0.25);
+  EXPECT_TRUE(crossed.share_seeds);
+  EXPECT_FALSE(crossed.p || crossed.interval || crossed.detectable);
+  for (const auto& [seeds, data_seeds] : {std::pair(9, 1), std::pair(1, 9)}) {
+    const ComparedTask one = compared(seeds, data_seeds);
+    EXPECT_FALSE(one.share_seeds);
+    EXPECT_TRUE(one.p && one.interval && one.detectable);
+  }
+}
+
 TEST_F(ComparisonTest, HasAnIntervalFromSixSeedsOn) {
   const auto interval_of = [](std::int64_t seeds) {
     const ScratchFolder scratch;
