@@ -99,7 +99,8 @@ std::optional<PaperValue> paper_value(const TaskLabel& task, const EncodingConfi
   const auto column = std::ranges::find_if(paper_columns(), [&](const PaperColumn& one) {
     return one.form.name == form.name && one.form.dape == form.dape;
   });
-  if (!task.settings.empty() || column == paper_columns().end()) return std::nullopt;
+  const bool is_other_method = encoding.positions != PositionSource::kContiguous && !form.randomized;
+  if (!task.settings.empty() || column == paper_columns().end() || is_other_method) return std::nullopt;
   EncodingConfig published;
   published.name = encoding.name;
   published.positions = encoding.positions;

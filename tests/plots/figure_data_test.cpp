@@ -184,8 +184,11 @@ TEST(FigureData, ARecurrentNetworkHasNoPositions) {
   lstm.evaluation.last_length = 44;
   store_run(scratch.path(), lstm, RunState::kFinished, 0.5);
   store_run(scratch.path(), made_up_config("even_pairs", "randomized_rope"), RunState::kFinished, 0.5);
+  RunConfig stretched = made_up_config("even_pairs", "rope");
+  stretched.encoding.positions = PositionSource::kEqualMean;
+  store_run(scratch.path(), stretched, RunState::kFinished, 0.5);
   EXPECT_EQ(column(map_data({.table = make_table(open_runs(scratch.path()))}), "positions"),
-            (Texts{"", "randomized"}));
+            (Texts{"equal_mean", "", "randomized"}));
 }
 
 TEST(FigureData, AMapMarksWhatDidNotTrain) {

@@ -69,6 +69,13 @@ TEST(PaperTable, AValueStandsNextToTheFormThatThePaperMeasured) {
     EXPECT_EQ(dape->column.text(), "randomized_dape_kerple");
     EXPECT_EQ(dape->is_comparable, std::string_view(form) == "randomized_dape_kerple");
   }
+  EncodingConfig encoding;
+  encoding.reset("rope");
+  for (const PositionSource drawn : {PositionSource::kEqualMean, PositionSource::kRandomizedReal}) {
+    encoding.positions = drawn;
+    EXPECT_EQ(paper_value({.name = "reverse_string"}, encoding), std::nullopt)
+        << "neither contiguous nor its";
+  }
 }
 
 TEST(PaperTable, HasNoNumberForWhatThePaperLacks) {
