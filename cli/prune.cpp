@@ -44,6 +44,11 @@ struct PruneOptions {
 
 int prune(const PruneOptions& options) {
   const std::string& folder = options.runs.folder;
+  const std::filesystem::path runs_folder = std::filesystem::path(folder) / "runs";
+  if (std::filesystem::is_symlink(runs_folder)) {
+    throw Error(
+        fmt::format("'{}' is a symbolic link; prune the experiment that it leads to", runs_folder.string()));
+  }
   const std::vector<RunFolder> runs = options.runs.choice().of(open_runs(folder));
   std::uintmax_t freed = 0;
   std::optional<FileLock> lock;
@@ -67,7 +72,7 @@ int prune(const PruneOptions& options) {
     pruned += bytes > 0 ? 1U : 0U;
     freed += bytes;
   }
-  fmt::print("{}: {} the checkpoints of {} of {}, {:.1f} MiB\n", folder,
+  fmt::print("{}: {} the checkpoints of {} of {}, {:.1f} MiB\n", one_line(folder, kWholeText),
              options.dry_run ? "would delete" : "deleted", pruned, counted(runs.size(), "run"),
              static_cast<double>(freed) / 0x1p20);
   return 0;

@@ -60,6 +60,10 @@ TEST_F(ReadingProgram, EveryCommandChoosesRunsAlike) {
   const std::string lengths = che(reading({"table", "--lengths", "--format", "csv"}, only)).output;
   EXPECT_EQ(std::ranges::count(lengths, '\n'), 1 + 3 + 2) << lengths;
   expect_contains(lengths, {",12,64,", ",no,", ",yes,"});
+  std::filesystem::create_directory(file("theirs"));
+  std::filesystem::create_directory_symlink(std::filesystem::absolute(results()) / "runs",
+                                            file("theirs/runs"));
+  expect_refusal(che({"prune", file("theirs")}), {"runs' is a symbolic link; prune the experiment"});
   expect_contains(che(reading({"prune"}, only)).output, {"deleted the checkpoints of 1 of 1 run"});
   output_of(reading({"plot", "--figure", "map", "--format", "svg", "-o", file("figures")}, only));
   expect_refusal(che(reading({"plot"}, only)), {"--only needs --output"});
