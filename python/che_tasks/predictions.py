@@ -131,7 +131,9 @@ def check_file(file: File, model: str, test_sets: TestSets | None = None, **stat
   try:
     header = json.loads(first)
     other, fields = header["model"], header | header.get("training", {})
-  except (ValueError, KeyError, TypeError):
+    if not header["format"].startswith("che-predictions/"):
+      raise ValueError
+  except (AttributeError, KeyError, RecursionError, TypeError, ValueError):
     raise ValueError(f"{path}: holds no predictions; move it away, or name another file") from None
   if other != model:
     raise ValueError(f"{path}: holds predictions of {other!r}, not of {model!r}; name another file or folder")

@@ -254,9 +254,10 @@ class Predictions(unittest.TestCase):
     with self.assertRaisesRegex(ValueError, "seed0.jsonl: holds predictions of 'first', not of 'second'"):
       evaluate("second", lambda task, seed: self.fail("a model was asked for"))
     self.assertEqual(file.read_bytes(), kept)
-    file.write_text("notes")
-    with self.assertRaisesRegex(ValueError, "seed0.jsonl: holds no predictions"):
-      evaluate("first", lambda task, seed: self.fail("a model was asked for"))
+    for text in ("notes", '{"model": "first", "epoch": 1}', '{"model": "first", "format": 1}', "[" * 200_000):
+      file.write_text(text)
+      with self.assertRaisesRegex(ValueError, "seed0.jsonl: holds no predictions"):
+        evaluate("first", lambda task, seed: self.fail("a model was asked for"))
 
   def test_a_header_is_refused_before_predictions_are_asked_for(self):
     for changes, words in [
