@@ -257,12 +257,11 @@ TrivialBaselines measure_trivial_baselines(const TaskConfig& task_config, const 
 void add_trivial_baselines(ResultTable& table, BaselineUse use) {
   table.has_baselines = use == BaselineUse::kShown;
   const std::int64_t shares = std::max(kRowsOfOwnBound, std::ssize(table.rows)) / kRowsOfOwnBound;
+  std::map<TaskLabel, std::vector<const TableRun*>> runs_of_task;
+  for (const TableRun& run : table.runs) runs_of_task[run.task].push_back(&run);
   for_each_index(table.rows.size(), [&](std::size_t i) {
     TableRow& row = table.rows[i];
-    std::vector<const TableRun*> runs;
-    for (const TableRun& run : table.runs) {
-      if (run.task == row.task) runs.push_back(&run);
-    }
+    std::vector<const TableRun*>& runs = runs_of_task.at(row.task);
     // Runs that wait or have failed say nothing about the samples of the scores that the row shows.
     const auto has_score = [](const TableRun* run) { return run->score.has_value(); };
     if (std::ranges::any_of(runs, has_score)) std::erase_if(runs, std::not_fn(has_score));

@@ -17,6 +17,14 @@ auto key(const EvaluationRow& row) {
   return std::tie(row.length, row.samples, row.seed, row.eval_dropout, row.encoding_settings);
 }
 
+// Whether a row is measured as the config asks, whatever its length.
+auto is_measured_for(const RunConfig& config) {
+  return [&asked = config.evaluation, settings = evaluation_settings(config)](const EvaluationRow& row) {
+    return row.samples == asked.samples && row.seed == asked.seed && row.eval_dropout == asked.eval_dropout &&
+           row.encoding_settings == settings;
+  };
+}
+
 }  // namespace
 
 std::int64_t position_bin_end(std::int64_t first, std::int64_t length) {
@@ -28,25 +36,22 @@ std::int64_t position_bin_end(std::int64_t first, std::int64_t length) {
 
 std::vector<EvaluationRow> rows_of_any_length(const std::vector<EvaluationRow>& rows,
                                               const RunConfig& config) {
-  const EvaluationConfig& asked = config.evaluation;
-  const OptionValues settings = evaluation_settings(config);
   std::vector<EvaluationRow> chosen;
-  std::ranges::copy_if(rows, std::back_inserter(chosen), [&](const EvaluationRow& row) {
-    return row.samples == asked.samples && row.seed == asked.seed && row.eval_dropout == asked.eval_dropout &&
-           row.encoding_settings == settings;
-  });
+  std::ranges::copy_if(rows, std::back_inserter(chosen), is_measured_for(config));
   return chosen;
 }
 
 std::vector<EvaluationRow> present_rows(const std::vector<EvaluationRow>& rows, const RunConfig& config) {
-  const std::vector<EvaluationRow> chosen = rows_of_any_length(rows, config);
+  // A text has a config for each of its rows, so that a row of another length has to be passed over quickly.
+  const std::vector<std::int64_t> lengths = config.evaluation.lengths();
+  const auto is_measured = is_measured_for(config);
   std::map<std::int64_t, const EvaluationRow*> by_length;
-  for (const EvaluationRow& row : chosen) by_length[row.length] = &row;
-  std::vector<EvaluationRow> present;
-  for (const std::int64_t length : config.evaluation.lengths()) {
-    const auto found = by_length.find(length);
-    if (found != by_length.end()) present.push_back(*found->second);
+  for (const EvaluationRow& row : rows) {
+    if (std::ranges::binary_search(lengths, row.length) && is_measured(row)) by_length[row.length] = &row;
   }
+  std::vector<EvaluationRow> present;
+  present.reserve(by_length.size());
+  for (const auto& [length, row] : by_length) present.push_back(*row);
   return present;
 }
 

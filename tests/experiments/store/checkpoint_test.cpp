@@ -52,6 +52,14 @@ TEST_F(CheckpointTest, ComesBackBitForBit) {
   EXPECT_EQ(at_step(7).second_moment, loaded.checkpoint->second_moment);
 }
 
+TEST_F(CheckpointTest, IsDamagedWithAStepBeforeTheFirst) {
+  save_checkpoint(folder_, "run", at_step(-5));
+  const LoadedCheckpoint loaded = load("run", 2);
+  EXPECT_FALSE(loaded.checkpoint.has_value());
+  ASSERT_EQ(1U, loaded.warnings.size());
+  expect_contains(loaded.warnings.front(), {"is of step -5"});
+}
+
 TEST_F(CheckpointTest, NothingIsThereAtFirst) {
   const LoadedCheckpoint loaded = load("run", 2);
   EXPECT_FALSE(loaded.checkpoint.has_value());
