@@ -65,7 +65,8 @@ void add_compare_command(CLI::App& app, Action& action) {
   const auto options = set_action(*command, action, print_comparison);
   command->footer(
       "One row per task, paired over seeds unless one column is a model outside che: a permutation test, "
-      "adjusted by Holm's method over the rows, and from six seeds on a bootstrap interval.");
+      "adjusted by Holm's method over the rows, and from six seeds on a bootstrap interval. There is no test "
+      "where only some repetitions share a seed or a data_seed.");
   add_read_experiments(*command, options->runs_read);
   command->add_option("--column", options->column, "column of the table, `dape_kerple`")->required();
   CLI::Option* const base = command->add_option(

@@ -88,9 +88,10 @@ void add_plot_command(CLI::App& app, Action& action) {
   command->add_option("--format", options->formats, "svg, pdf, png, several with commas; all unless given")
       ->check(one_of(figure_formats()))
       ->delimiter(',');
-  add_aggregate(*command, options->aggregate,
-                "max, which is the best run, over several seeds the mean at its learning rate, unless given; "
-                "mean with --select; differences takes the mean for max, and learning always the median");
+  add_aggregate(
+      *command, options->aggregate,
+      "max, which is the best run, over several seeds the mean at its learning rate, unless given; "
+      "mean with --select; differences takes the mean in place of max, and learning always takes the median");
   command
       ->add_option(
           "--compare", options->compared,

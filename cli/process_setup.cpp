@@ -53,7 +53,7 @@ void set_up_process() {
            "glibc.malloc.hugetlb=1:glibc.malloc.mmap_threshold=67108864:"
            "glibc.malloc.trim_threshold=8589934592",
            0);
-  // OpenMP's threads sleep while they wait. Spinning is no faster on idle cores, and takes busy ones from
+  // OpenMP's threads sleep while they wait. Spinning is hardly faster on idle cores, and takes busy ones from
   // the threads that are waited for.
   ::setenv("OMP_WAIT_POLICY", "passive", 0);
 }

@@ -28,8 +28,7 @@ FigureColumns::FigureColumns(const ResultTable& table) {
     Settings& values = values_[run.encoding][run.task];
     if (!values.empty()) continue;
     for (const FieldRecord& field : list_fields(run.config)) values.emplace(field.path, field.value);
-    const auto positions = values.find("encoding.positions");
-    if (positions != values.end()) positions_.emplace(run.encoding, positions->second);
+    if (values.contains("encoding.positions")) positioned_.insert(run.encoding.form);
   }
 }
 
@@ -44,11 +43,10 @@ void FigureColumns::append(FigureRow& row, const TaskLabel& task, const Encoding
   }
   if (settings.size() == 1) number = parse_real(settings.front().value);
   const EncodingForm& form = label.form;
-  const auto positions = positions_.find(label);
-  for (const std::string& value :
-       {label.text(), text, form.name, positions == positions_.end() ? "" : positions->second}) {
-    row.emplace_back(value);
-  }
+  std::string positions = !positioned_.contains(form) ? "" : form.randomized ? "randomized" : "contiguous";
+  const auto others = std::ranges::find(label.settings, "encoding.positions", &SettingValue::path);
+  if (others != label.settings.end()) positions = others->value;
+  for (const std::string& value : {label.text(), text, form.name, positions}) row.emplace_back(value);
   row.push_back(yes_or_no(form.dape));
   row.push_back(table_value(number));
 }

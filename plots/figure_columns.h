@@ -33,7 +33,7 @@ class FigureColumns {
                                         const std::string& without) const;
 
   std::map<EncodingForm, std::set<std::string>> paths_;  // The settings that a label of the form names.
-  std::map<EncodingLabel, std::string> positions_;       // encoding.positions of the columns that have it.
+  std::set<EncodingForm> positioned_;                    // Those that have positions.
   std::set<std::string> ambiguous_;                      // Paths that share their last part with another one.
   // All settings of a run of a column, by task: defaults differ between tasks and texts.
   std::map<EncodingLabel, std::map<TaskLabel, Settings>> values_;

@@ -124,14 +124,14 @@ void append_method_notes(std::vector<Note>& notes, const std::vector<Comparison>
     for (const ComparedTask& task : comparison.tasks) {
       if (before == nullptr || *before != task.task) tests += task.p ? 1U : 0U;
       before = &task.task;
-      lacks_test = lacks_test || !task.p;
+      lacks_test = lacks_test || !(task.p || task.share_seeds);
       share_seeds = share_seeds || task.share_seeds;
       has_infinite = has_infinite || std::isinf(task.one.value_or(0)) || std::isinf(task.other.value_or(0));
       (task.paired ? has_pairs : has_groups) = true;
       if (task.paired) max_seeds = std::max(max_seeds, task.seeds);
       if (task.p && (most == nullptr || least_p(task) < least_p(*most))) most = &task;
       has_interval = has_interval || task.interval;
-      lacks_interval = lacks_interval || !task.interval;
+      lacks_interval = lacks_interval || !(task.interval || task.share_seeds);
     }
   }
   std::string test;
@@ -157,10 +157,10 @@ void append_method_notes(std::vector<Note>& notes, const std::vector<Comparison>
              "learning rates count as one.");
   }
   if (lacks_test) {
-    add_note(notes, NoteKind::kReading, "A test needs two seeds or more{}{}{}.",
-             has_groups ? " on both sides" : "", has_infinite ? ", and scores that are all finite" : "",
-             share_seeds ? ", and here some share a seed or a data_seed that others have not" : "");
+    add_note(notes, NoteKind::kReading, "A test needs two seeds or more{}{}.",
+             has_groups ? " on both sides" : "", has_infinite ? ", and scores that are all finite" : "");
   }
+  append_shared_seeds_note(notes, share_seeds);
   const Aggregate aggregate = comparisons.front().aggregate;
   if (tests > 0) {
     if (most != nullptr && (!most->paired || most->seeds <= kMaxExactPairs)) {

@@ -59,6 +59,9 @@ void append_claims_note(std::vector<Note>& notes, std::vector<PaperClaim> claims
 // Explains kUntrainedSign. `who` is "the run did not reach" or "no run of the cell reached".
 void append_untrained_note(std::vector<Note>& notes, std::string_view who);
 
+// Says why there is no test of repetitions that are not independent; see are_independent.
+void append_shared_seeds_note(std::vector<Note>& notes, bool share_seeds);
+
 // A cell in which only some of the counted runs trained.
 struct PartlyTrainedCell {
   EncodingLabel encoding;

@@ -101,8 +101,9 @@ void append_quoted(PrintedTable& printed, const ResultTable& table) {
   if (!places.empty()) printed.notes.insert(printed.notes.begin() + 1, quoted_note(table));
   if (tasks_left_out.empty()) return;
   printed.notes.push_back(
-      {NoteKind::kReading, fmt::format("Quoted scores are left out where no run is on their task: {}.",
-                                       fmt::join(tasks_left_out, ", "))});
+      {NoteKind::kReading,
+       fmt::format("Quoted scores are left out where no run that is shown is on their task: {}.",
+                   fmt::join(tasks_left_out, ", "))});
 }
 
 PrintedTable print(const ResultTable& table, const ScoreTableOptions& options) {

@@ -9,6 +9,13 @@
 
 namespace che {
 
+void append_shared_seeds_note(std::vector<Note>& notes, bool share_seeds) {
+  if (!share_seeds) return;
+  add_note(notes, NoteKind::kReading,
+           "There is no test and no interval where only some repetitions share a seed or a data_seed. --only "
+           "data_seed=0, for example, chooses some of them.");
+}
+
 void append_untrained_note(std::vector<Note>& notes, std::string_view who) {
   add_note(
       notes, NoteKind::kReading,

@@ -69,8 +69,8 @@ void check_row(const RunConfig& config, const Task* task, const EvaluationRow& r
     for (const WindowLoss& one : row.windows) {
       sum += one.loss;
       if (is_loss(one.loss)) continue;
-      throw Error(fmt::format("the loss {} of a window of length {}; allowed: a number from 0 on", one.loss,
-                              row.length));
+      throw Error(fmt::format("windows.csv has the loss {} at length {}; allowed: numbers from 0 on",
+                              one.loss, row.length));
     }
     const double mean = sum / static_cast<double>(row.windows.size());
     const bool agrees = std::isnan(mean) ? std::isnan(row.loss)
@@ -84,8 +84,9 @@ void check_row(const RunConfig& config, const Task* task, const EvaluationRow& r
   }
   for (const PositionLoss& one : row.positions) {
     if (is_loss(one.loss)) continue;
-    throw Error(fmt::format("the loss {} at position {} of length {}; allowed: a number from 0 on", one.loss,
-                            one.first, row.length));
+    throw Error(
+        fmt::format("positions.csv has the loss {} at position {} of length {}; allowed: numbers from 0 on",
+                    one.loss, one.first, row.length));
   }
   if (task == nullptr) return;
   check_length(*task, row.length);

@@ -148,17 +148,20 @@ std::vector<ScoredRows> score_again(const RunConfig& config, const std::map<std:
     const std::string& name = kept;  // Which a lambda can refer to.
     if (!is_kept_predictions(name)) continue;
     const std::string file = fmt::format("{}/{}", place, name);
-    again.push_back(
-        score_predictions(content, file, [&](const ScoredPredictions& header) {
-          symbols += symbols_of(header.header);
-          if (symbols > kMaxSymbolsOfBundle) {
-            throw Error(fmt::format(
-                "the predictions are for samples of {} symbols up to here; allowed: {} in a bundle", symbols,
-                kMaxSymbolsOfBundle));
-          }
-          if (run_id(prediction_config(header)) == run_id(config) && kept_name(header.header) == name) return;
-          throw Error("has predictions of another run or of other samples");
-        }).rows);
+    again.push_back(score_predictions(content, file, [&](const ScoredPredictions& header) {
+                      symbols += symbols_of(header.header);
+                      if (symbols > kMaxSymbolsOfBundle) {
+                        throw Error(
+                            fmt::format("the predictions are for samples of {} symbols up to here; allowed: "
+                                        "{} in a bundle; score some of "
+                                        "the models into another folder",
+                                        symbols, kMaxSymbolsOfBundle));
+                      }
+                      if (run_id(prediction_config(header)) == run_id(config) &&
+                          kept_name(header.header) == name)
+                        return;
+                      throw Error("has predictions of another run or of other samples");
+                    }).rows);
   }
   return again;
 }

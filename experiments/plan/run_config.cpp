@@ -229,7 +229,7 @@ RunConfig with_settings(const RunConfig& run, const std::vector<std::string>& se
   RunConfig changed = run;
   for (const Setting& setting : parsed) {
     const bool is_again = std::ranges::count(parsed, setting.path, &Setting::path) > 1;
-    if (is_again) throw Error(fmt::format("{}: is set twice", setting.path));
+    if (is_again) throw Error(fmt::format("{}: is set twice; keep one of them", setting.path));
     assign_path(setting.path, setting.value, fields_of(changed));
     if (setting.path != "model.kind" || changed.model.kind == run.model.kind) continue;
     const std::vector<FieldRecord> defaults = list_fields(fields_of(run.model.entry().options));

@@ -97,7 +97,7 @@ std::string nearest_declared_task(const ConfigNode& value, const std::set<std::s
 // Numbers in one way of writing.
 std::string canonical(const std::string& text) {
   const auto number = parse_real(text);
-  return number ? real_text(*number) : text;
+  return number ? real_text(*number + 0.0) : text;  // A negative zero is zero.
 }
 
 // The value of a run at a key path, as messages show it: the mere name of a task or an encoding. Empty for a

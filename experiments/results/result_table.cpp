@@ -330,7 +330,7 @@ bool are_independent(const std::set<Draw>& draws) {
     for (const Draw& draw : draws) seeds.insert(draw.*seed);
     return seeds.size() == 1 || seeds.size() == draws.size();
   };
-  return draws.empty() || (differ_or_agree(&Draw::seed) && differ_or_agree(&Draw::data_seed));
+  return differ_or_agree(&Draw::seed) && differ_or_agree(&Draw::data_seed);
 }
 
 bool is_lowest_best(const ResultTable& table) {

@@ -68,8 +68,8 @@ inline Draw draw_of(const RunConfig& config) {
   return {.seed = config.seed, .data_seed = config.data_seed, .evaluation_seed = config.evaluation.seed};
 }
 using Repetition = std::pair<Draw, double>;  // With the learning rate.
-// Whether repetitions of these draws are independent, given what all of them share: no two have one seed, or
-// one data_seed, that others have not.
+// Whether these repetitions are independent, given what all of them share: all have one seed or each has its
+// own, and so for data_seed. Those that share an evaluation seed share the error of the test samples alone.
 bool are_independent(const std::set<Draw>& draws);
 
 // Runs that differ in nothing but their draw and learning rate.

@@ -42,20 +42,16 @@ double TrainingJudge::best_without_input(const RunConfig& config) {
   const auto [measured, is_new] = measured_.try_emplace(fmt::format(
       "{} {} {}", training.first_length, training.last_length, identity_text(key, {Role::kCell})));
   if (is_new) {
-    // More lengths than these are represented by some of them, evenly apart, fewer where they are long.
-    // One batch of each length, at the longest one, has at most so many symbols.
-    constexpr std::int64_t kMostSymbols = std::int64_t{1} << 22;
-    const std::int64_t most_lengths =
-        std::clamp<std::int64_t>(kMostSymbols / kEvaluationBatch / training.last_length, 2, 40);
+    // More lengths than these are represented by some of them, evenly apart.
+    constexpr std::int64_t kMostLengths = 40;
     const EvaluationConfig lengths{
         .first_length = training.first_length,
         .last_length = training.last_length,
-        .length_step = (training.last_length - training.first_length) / most_lengths + 1};
-    // Where there are hundreds of tasks and training lengths, the later ones get fewer samples.
-    const std::int64_t max_symbols = kMaxDrawnSymbols / 8 / (1 + std::ssize(measured_) / 16);
-    measured->second = measure_trivial_baselines(config.task, lengths, lengths.lengths(), max_symbols)
-                           .best_without_input()
-                           .score;
+        .length_step = (training.last_length - training.first_length) / kMostLengths + 1};
+    measured->second =
+        measure_trivial_baselines(config.task, lengths, lengths.lengths(), kMaxDrawnSymbols / 32)
+            .best_without_input()
+            .score;
   }
   return measured->second;
 }

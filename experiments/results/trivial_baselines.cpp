@@ -24,13 +24,15 @@ namespace statistics = boost::math::statistics;
 // likeliest.
 constexpr std::int64_t kMinFitted = 1024;
 
-// A task with fewer input symbols draws one of them in about the same time.
+// Up to this many input symbols, drawing one takes about the same time. Beyond, it takes longer the more they
+// are.
 constexpr std::int64_t kSmallAlphabet = 16;
 
 // A table with more rows than this has one bound for all of them.
 constexpr std::int64_t kRowsOfOwnBound = 16;
 
-// So many samples of a length, or as many whole batches as these symbols allow, or fewer than one batch.
+// Returns `samples` or fewer: as many whole batches as `max_symbols` allows, or else a part of a batch, which
+// is one sample at least.
 std::int64_t samples_drawn(std::int64_t samples, std::int64_t length, std::int64_t max_symbols) {
   const std::int64_t allowed = std::max(max_symbols / length, std::int64_t{1});
   const std::int64_t part = allowed < kEvaluationBatch ? 0 : allowed % kEvaluationBatch;
@@ -117,7 +119,8 @@ class BatchAccuracies {
       variance +=
           statistics::sample_variance(batches) / static_cast<double>(batches.size()) / lengths / lengths;
     }
-    if (accuracies_.front().size() > 1) baseline.standard_error = std::sqrt(variance);
+    const auto has_scatter = [](const std::vector<double>& batches) { return batches.size() > 1; };
+    if (std::ranges::all_of(accuracies_, has_scatter)) baseline.standard_error = std::sqrt(variance);
     return baseline;
   }
 
@@ -256,7 +259,8 @@ TrivialBaselines measure_trivial_baselines(const TaskConfig& task_config, const 
 
 void add_trivial_baselines(ResultTable& table, BaselineUse use) {
   table.has_baselines = use == BaselineUse::kShown;
-  const std::int64_t shares = std::max(kRowsOfOwnBound, std::ssize(table.rows)) / kRowsOfOwnBound;
+  const std::int64_t max_symbols =
+      kMaxDrawnSymbols * kRowsOfOwnBound / std::max(kRowsOfOwnBound, std::ssize(table.rows));
   std::map<TaskLabel, std::vector<const TableRun*>> runs_of_task;
   for (const TableRun& run : table.runs) runs_of_task[run.task].push_back(&run);
   for_each_index(table.rows.size(), [&](std::size_t i) {
@@ -280,7 +284,7 @@ void add_trivial_baselines(ResultTable& table, BaselineUse use) {
       row.baselines = measure_trivial_baselines(
           first->config.task, first->config.evaluation,
           use == BaselineUse::kShown ? first->scored_lengths : lengths_for_marks(first->scored_lengths),
-          kMaxDrawnSymbols / shares);
+          max_symbols);
     }
   });
 }

@@ -12,7 +12,7 @@ namespace che {
 struct Baseline {
   double score = 0;  // Accuracy, 0 .. 1, mean over the test lengths.
   // Standard error of the score over draws of the test samples, from the scatter of the evaluation batches;
-  // nothing where a length has one batch only.
+  // nothing where some length has one batch only.
   std::optional<double> standard_error = std::nullopt;
 };
 
@@ -43,7 +43,8 @@ struct TrivialBaselines {
 };
 
 // The input symbols that predictors are fitted to, at most, and those that they are measured on: a stranger's
-// run may ask for hours of sampling. Symbols of a large alphabet count more, as they take longer to draw.
+// run may ask for hours of sampling. Symbols of a large alphabet count more, as they take longer to draw. One
+// sample of each length is drawn whatever the bound.
 inline constexpr std::int64_t kMaxDrawnSymbols = std::int64_t{1} << 28;
 
 // Measures them from the task's generator at these lengths, with the samples and the seed of `evaluation`, or

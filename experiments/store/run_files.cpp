@@ -129,7 +129,7 @@ EvaluationRow parse_key(const CsvRows& csv, std::size_t i, std::size_t first = 0
   return row;
 }
 
-// Throws unless row `i` has the key of row `of`, whose part it is.
+// Throws unless row `i` has the key of row `of`: both are parts of one row of an evaluation.
 void check_key(const CsvRows& csv, std::size_t i, std::size_t of) {
   for (std::size_t column = 0; column < 5; ++column) {
     if (csv.text(i, column) != csv.text(of, column)) csv.fail(i, column, csv.text(of, column));

@@ -37,7 +37,7 @@ def name_rows(axes: Axes, names: Sequence[str]) -> None:
 
 
 def p_text(row: Row) -> str:
-  """Without an interval, which needs six repetitions, p could not be small either."""
+  """Without an interval, which needs six independent repetitions, p could not be small either."""
   if not (row.text("p_holm") and row.text("low")):
     return ""
   p = row.number("p_holm")
@@ -116,7 +116,7 @@ def differences(rows: list[Row], width: float) -> Sheet:
     "Right of zero, the one named first is better.",
     "Intervals are from the bootstrap; p is from a permutation test, adjusted over the tasks"
     f"{' at a length' * by_length} (Holm)." if intervals else "",
-    "Intervals and p need six repetitions." if intervals < len(rows) else "",
+    "Intervals and p need six independent repetitions." if intervals < len(rows) else "",
     "The paper's size, budget and lengths may differ." if known(rows, "paper") else "",
   )  # fmt: skip
   heights = [(7.4 if separator else 4.2) * len(members) + 1 for members in tasks.values()]

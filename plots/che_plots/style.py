@@ -56,7 +56,7 @@ def sequential(place: int, places: int) -> str:
 
 @dataclass(frozen=True)
 class Style:
-  """How an encoding is drawn: colour and shape by family or setting, solid if randomized, filled with DAPE."""
+  """How an encoding is drawn: colour and shape by family or setting, solid as `is_solid` says, filled with DAPE."""
 
   label: str
   colour: str
@@ -80,6 +80,11 @@ def look(place: int) -> tuple[str, str]:
   return COLOURS[place % len(COLOURS)], SHAPES[(place + place // len(COLOURS)) % len(SHAPES)]
 
 
+def is_solid(row: Row) -> bool:
+  """Whether a column is tested at random positions, or has none."""
+  return row.text("positions") not in ("contiguous", "equal_mean")
+
+
 def styles_of(rows: Iterable[Row]) -> dict[str, Style]:
   """The style of each column, by the name that tables print; settings with numbers stand in their order."""
 
@@ -87,7 +92,7 @@ def styles_of(rows: Iterable[Row]) -> dict[str, Style]:
     return row.text("label").partition(" ")[2]
 
   def kind(row: Row) -> tuple[bool, bool]:
-    return row.text("positions") != "contiguous", row.is_yes("dape")
+    return is_solid(row), row.is_yes("dape")
 
   def take(place: int, members: list[Row]) -> int:
     """Takes a look for the members with the first one's setting."""
@@ -95,7 +100,10 @@ def styles_of(rows: Iterable[Row]) -> dict[str, Style]:
     return place
 
   def next_free(members: list[Row]) -> int:
-    """The next look of its own that differs from those taken without its colour, if there is one; 82 have none."""
+    """The next look of its own that differs from those taken without its colour, if there is one.
+
+    Looks repeat where more than 81 are taken.
+    """
     if not free:
       free.extend(range(len(COLOURS) ** 2))
     differing = (i for i in free if not any((look(i)[1], kind(row)) in taken for row in members))
@@ -121,7 +129,5 @@ def styles_of(rows: Iterable[Row]) -> dict[str, Style]:
       settings = grouped(members, setting)
       looks = {name: look(next_free(of) if i else places[family]) for i, (name, of) in enumerate(settings.items())}
     for row in members:
-      styles[row.text("encoding")] = Style(
-        row.text("label"), *looks[setting(row)], row.text("positions") != "contiguous", row.is_yes("dape")
-      )
+      styles[row.text("encoding")] = Style(row.text("label"), *looks[setting(row)], is_solid(row), row.is_yes("dape"))
   return styles

@@ -403,6 +403,8 @@ def test_columns_differ_without_colour_and_many_families_have_looks_of_their_own
     for i in range(100)
   ]
   assert len(style.styles_of(many)) == 100
+  solid = {"contiguous": False, "equal_mean": False, "randomized": True, "randomized_real": True, "": True}
+  assert {name: style.is_solid(Row({"positions": name})) for name in solid} == solid
 
 
 def test_p_is_shown_only_beside_an_interval() -> None:

@@ -432,7 +432,7 @@ class Interface(unittest.TestCase):
       arms = "arm: [{label: a, encoding: none}, {label: b, encoding: rope, evaluation.seed: 1}]"
       samples = pathlib.Path(folder) / "samples.yaml"
       samples.write_text(config.read_text().replace("encoding: [none, rope]", arms))
-      with self.assertRaisesRegex(ValueError, "evaluation.seed: .* have several values; choose one"):
+      with self.assertRaisesRegex(ValueError, "has several runs of one task, seed and data_seed, .* evaluation.seed"):
         ct.train(samples, ct.Encoding, out=folder)
       with self.assertRaisesRegex(ValueError, r"seeds: got \[0, 0\]; allowed: each once"):
         ct.train(config, ct.Encoding, seeds=[0, 0], out=folder)

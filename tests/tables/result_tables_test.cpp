@@ -180,6 +180,23 @@ TEST(ComparisonTable, NamesNoLowerPThanRandomSplitsGive) {
                   {"With 15 and 15 seeds p is 1e-05 at least", "that its column finished with every seed"});
 }
 
+TEST(ComparisonTable, SaysWhyRepetitionsThatShareSeedsHaveNoTest) {
+  const ScratchFolder scratch;
+  for (std::int64_t i = 0; i < 9; ++i) {
+    for (const char* const encoding : {"rope", "none"}) {
+      RunConfig config = made_up_config("even_pairs", encoding, i % 3);
+      config.data_seed = i / 3;
+      store_run(scratch.path(), config, RunState::kFinished, 0.5);
+    }
+  }
+  const ResultTable results = make_table(open_runs(scratch.path()));
+  const Comparison comparison = compare(results, "rope", "none", Aggregate::kMean);
+  const std::string text = format_table(comparison_table(comparison, results), "md");
+  expect_contains(text, {"no test and no interval where only some repetitions share a seed or a data_seed"});
+  for (const char* const other : {"A test needs", "Below 6 seeds", "p is "})
+    EXPECT_FALSE(contains(text, other));
+}
+
 // A median of six stays where it is when the sign of one of the two lowest differences flips.
 TEST(ComparisonTable, NamesTheLeastPOfTheAggregate) {
   const ScratchFolder scratch;

@@ -68,7 +68,8 @@ TEST_F(ScoreTable, HasColumnsOfQuotedScoresThatAreNotMarked) {
   EXPECT_EQ(Mark::kBest, cell("stack_rnn").mark);
   EXPECT_EQ("60.9", cell("lstm (quoted)").text);
   expect_contains(printed.notes.at(1).text, {"not measured here", "arXiv 2207.02098 Table 2"});
-  expect_contains(printed.notes.back().text, {"left out where no run is on their task: cycle_navigation, "});
+  expect_contains(printed.notes.back().text,
+                  {"left out where no run that is shown is on their task: cycle_navigation, "});
   EXPECT_EQ(4U, score_table(results).printed.columns.size()) << "task, chance, lstm, stack_rnn";
 }
 

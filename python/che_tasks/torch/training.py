@@ -269,7 +269,9 @@ def _repetitions(config: Config, positions: str, seeds: Iterable[int] | None, le
   for of_task in by_task.values():
     for seed in seeds:
       same = [run for run in of_task if run.seed == seed]
-      chosen += same or [of_task[0].with_settings(f"seed={seed}")]
+      # A repetition that shares its batches with only some of the others is not independent of them.
+      data = [f"data_seed={seed}"] if len({run.data_seed for run in of_task}) > 1 else []
+      chosen += same or [of_task[0].with_settings(f"seed={seed}", *data)]
   return chosen
 
 
@@ -280,7 +282,7 @@ def _word(value: object) -> str:
 
 
 def _files(runs: list[Run], folder: pathlib.Path) -> list[pathlib.Path]:
-  """The file of each run's predictions."""
+  """The file of each run's predictions. Raises ValueError where two runs would have one."""
 
   def name_of(run: Run) -> str:
     """The task's name, and settings of the task in which others of that name differ."""
@@ -295,7 +297,9 @@ def _files(runs: list[Run], folder: pathlib.Path) -> list[pathlib.Path]:
     for run, (task, seed) in zip(runs, seeds)
   ]
   if len(set(files)) < len(files):
-    raise ValueError("evaluation.seed: runs of one task, seed and data_seed have several values; choose one")
+    raise ValueError(
+      "config: has several runs of one task, seed and data_seed, such as of several evaluation.seed; choose one"
+    )
   return files
 
 
@@ -319,7 +323,8 @@ def train(
       training batches, test samples.
     encoding: makes the encoding from a `Shape`, such as a class derived from `Encoding`.
     model: its name in tables; unless given, the encoding's name, with randomized_ before it for such positions.
-    seeds: of the repetitions; the config's unless given. A seed that the config lacks gets the data seed of its first.
+    seeds: of the repetitions; the config's unless given. A seed that the config lacks gets the config's
+      data seed, or its own number where the config has several.
     positions: "contiguous", or "randomized" positions as che draws them, below the `encoding.max_position` of the
       config's encodings with randomized positions.
     learning_rate: needed where the config has several.

@@ -153,10 +153,10 @@ TEST_F(BundledRuns, HasLossesOfTextsThatAreTheMeanOfTheirWindows) {
                     {"evaluation.csv: 64 samples with the mean loss", "windows.csv has 64 with 2"});
   }
   rows.front().positions.front().loss = -1;
-  expect_contains(outcome(2), {"evaluation.csv: the loss -1 at position 0 of length 16"});
+  expect_contains(outcome(2), {"positions.csv has the loss -1 at position 0 of length 16"});
   rows.front().windows[0].loss = -1000;
   rows.front().windows[1].loss = 1004;
-  expect_contains(outcome(2), {"evaluation.csv: the loss -1000 of a window of length 16"});
+  expect_contains(outcome(2), {"windows.csv has the loss -1000 at length 16"});
   rows.front().windows[0].loss = rows.front().windows[1].loss = 2;
   rows.front().windows.pop_back();
   expect_contains(outcome(2), {"windows.csv has 63 with 2"});

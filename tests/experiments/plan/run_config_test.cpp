@@ -288,7 +288,9 @@ TEST(Config, KeepsSettingsOfTheModelBesideItsKind) {
   EXPECT_EQ(with_settings(deep, {"model.kind=decoder"}).model.shape().layers, 7);
   expect_contains(message_of([&] { with_settings(deep, {"model.kind=rnn"}); }),
                   {"model.layers", "unknown key"});
-  EXPECT_EQ("seed: is set twice", message_of([&] { with_settings(deep, {"seed=1", "seed=2"}); }));
+  EXPECT_EQ("seed: is set twice; keep one of them", message_of([&] {
+              with_settings(deep, {"seed=1", "seed=2"});
+            }));
 }
 
 TEST(Config, ParseRunConfigNamesTheSource) {

@@ -103,18 +103,18 @@ TEST(RunFilter, ACorpusHasItsNameAndItsFolder) {
 
 // A model outside che may be called like a number; 1e3 and 1000 are two names, and one learning rate.
 TEST(RunFilter, NamesThatLookLikeNumbersAreNames) {
-  const auto left = [](const std::string& name, const std::string& condition) {
+  const auto matches = [](const std::string& name, const std::string& condition) {
     RunConfig run;
     run.task.reset("even_pairs");
     run.model = foreign_model(name);
     RunFilter filter = filters_of({.only = {condition}}, {}).front();
     return filter.matches(AskedRun(run, {}));
   };
-  EXPECT_TRUE(left("1.1", "encoding=1.1"));
-  EXPECT_FALSE(left("1.10", "encoding=1.1"));
-  EXPECT_FALSE(left("1.1", "encoding=1.10"));
-  EXPECT_FALSE(left("1000", "model.name=1e3"));
-  EXPECT_TRUE(left("1e3", "model.name=1e3"));
+  EXPECT_TRUE(matches("1.1", "encoding=1.1"));
+  EXPECT_FALSE(matches("1.10", "encoding=1.1"));
+  EXPECT_FALSE(matches("1.1", "encoding=1.10"));
+  EXPECT_FALSE(matches("1000", "model.name=1e3"));
+  EXPECT_TRUE(matches("1e3", "model.name=1e3"));
   EXPECT_EQ(1U, read("name: x\naxes: {task: [even_pairs], encoding: [rope], learning_rate: [1e-3, 1e-4]}\n",
                      {}, {"learning_rate=0.001"})
                     .runs.size());

@@ -73,8 +73,7 @@ TEST(PaperTable, AValueStandsNextToTheFormThatThePaperMeasured) {
   encoding.reset("rope");
   for (const PositionSource drawn : {PositionSource::kEqualMean, PositionSource::kRandomizedReal}) {
     encoding.positions = drawn;
-    EXPECT_EQ(paper_value({.name = "reverse_string"}, encoding), std::nullopt)
-        << "neither contiguous nor its";
+    EXPECT_EQ(paper_value({.name = "reverse_string"}, encoding), std::nullopt) << "the paper has neither";
   }
 }
 
