@@ -438,6 +438,9 @@ class Interface(unittest.TestCase):
         ct.train(config, ct.Encoding, seeds=[0, 0], out=folder)
       with self.assertRaisesRegex(ValueError, "seed: got '1'; allowed: whole numbers"):
         ct.train(config, ct.Encoding, seeds=[1, "1"], out=folder)
+      data = che_tasks.config(config, "axes.data_seed=[3,4]")
+      scores = ct.train(data, ct.Encoding, seeds=[7], out=pathlib.Path(folder) / "data")
+      self.assertEqual([(score.model_seed, score.data_seed) for score in scores], [(7, 7)])
       orders = che_tasks.config(config, "axes.task=[odds_first, {name: odds_first, order: odd_first}]")
       for seeds, seed in (([0], 0), ([7], 7)):
         ct.train(orders, ct.Encoding, seeds=seeds, out=folder)
