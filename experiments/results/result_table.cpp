@@ -73,6 +73,21 @@ TableRun make_run(const RunFolder& folder, const RunConfig& config, const Stored
 // which `che evaluate` measured all test lengths. Counts the others.
 std::vector<TableRun> make_runs(const RunFolder& folder, const StoredRun& stored, const ReadingRules& rules,
                                 TrainingJudge& judge, std::size_t& without_score) {
+  std::set<OptionValues> settings;
+  for (const EvaluationRow& row : stored.evaluation) settings.insert(row.encoding_settings);
+  settings.erase(evaluation_settings(folder.config()));
+  std::vector<RunConfig> others;
+  for (const OptionValues& other : settings) {
+    try {
+      others.push_back(with_evaluation_settings(folder.config(), other));
+    } catch (const Error& error) {
+      StoredRun damaged = stored;
+      damaged.evaluation.clear();
+      const std::filesystem::path file = folder.path() / "evaluation.csv";
+      damaged.damage.push_back({file, fmt::format("{}: {}", file.string(), error.what())});
+      return make_runs(folder, damaged, rules, judge, without_score);
+    }
+  }
   std::vector<TableRun> runs;
   for (const RunConfig& config : row_configs(folder.config(), stored.evaluation, rules))
     runs.push_back(make_run(folder, config, stored, rules, judge));
@@ -80,20 +95,7 @@ std::vector<TableRun> make_runs(const RunFolder& folder, const StoredRun& stored
   if (rules.score_lengths && runs[0].is_finished() && runs[0].evaluation.empty()) {
     throw no_scored_lengths(runs[0], stored.evaluation, *rules.score_lengths);
   }
-  std::set<OptionValues> settings;
-  for (const EvaluationRow& row : stored.evaluation) settings.insert(row.encoding_settings);
-  settings.erase(evaluation_settings(folder.config()));
-  for (const OptionValues& other : settings) {
-    RunConfig config;
-    try {
-      config = with_evaluation_settings(folder.config(), other);
-    } catch (const Error& error) {
-      runs[0].damage = fmt::format("evaluation.csv: {}", error.what());
-      runs[0].score = runs[0].score_error = std::nullopt;
-      runs[0].evaluation.clear();
-      runs[0].measured.clear();
-      return {runs[0]};
-    }
+  for (const RunConfig& config : others) {
     TableRun run = make_run(folder, config, stored, rules, judge);
     without_score += run.score ? 0 : 1;
     if (run.score) runs.push_back(std::move(run));

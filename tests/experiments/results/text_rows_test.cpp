@@ -382,5 +382,19 @@ TEST_F(TextRows, StandBesideNgrams) {
   EXPECT_EQ(table.rows[0].ngram_losses, table.rows[1].ngram_losses);
 }
 
+// As in a folder that somebody else has written to: the other runs are read.
+TEST_F(TextRows, WithAnImpossibleSettingAreDamaged) {
+  store(scratch_.path(), run_on_austen("kerple", 0), 1);
+  const RunFolder run = open_runs(scratch_.path()).front();
+  std::vector<EvaluationRow> rows = run.evaluation();
+  rows.back().encoding_settings["longest"] = "99999999999";
+  run.write_evaluation(rows);
+  store(scratch_.path(), run_on_austen("rope", 0), 2);
+  for (const TableRun& one : make_table(open_runs(scratch_.path())).runs) {
+    EXPECT_EQ(one.score.has_value(), one.id != run.id());
+    if (!one.score) expect_contains(one.damage, {"/evaluation.csv: ", "evaluation.longest: got 99999999999"});
+  }
+}
+
 }  // namespace
 }  // namespace che
