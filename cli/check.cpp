@@ -64,9 +64,8 @@ std::string comparison_limit(const std::vector<RunConfig>& runs) {
   const bool share_seeds =
       std::ranges::any_of(draws_of_cell, [](const auto& cell) { return !are_independent(cell.second); });
   if (share_seeds) {
-    return "only some repetitions share a seed or a data_seed: `che compare` has no test of them; give each "
-           "a "
-           "seed and a data_seed of its own, or all of them one data_seed";
+    return "only some repetitions share a seed or a data_seed: `che compare` has no test of them; give "
+           "each a seed and a data_seed of its own, or all of them one data_seed";
   }
   if (most == 1) return "one repetition per cell: `che compare` has no test of a difference";
   if (fewest < most) {

@@ -73,17 +73,16 @@ void check_row(const RunConfig& config, const Task* task, const EvaluationRow& r
                               one.loss, row.length));
     }
     const double mean = sum / static_cast<double>(row.windows.size());
-    const bool agrees = std::isnan(mean) ? std::isnan(row.loss)
-                        : std::isinf(mean)
-                            ? row.loss == mean
-                            : std::abs(mean - row.loss) <= kLossTolerance * std::max(1.0, mean);
+    const bool agrees =
+        mean == row.loss || (std::isnan(mean) && std::isnan(row.loss)) ||
+        (std::isfinite(mean) && std::abs(mean - row.loss) <= kLossTolerance * std::max(1.0, mean));
     if (!agrees || !std::cmp_equal(row.windows.size(), row.samples)) {
       throw Error(fmt::format("{} samples with the mean loss {} at length {}, and windows.csv has {} with {}",
                               row.samples, row.loss, row.length, row.windows.size(), mean));
     }
   }
   for (const PositionLoss& one : row.positions) {
-    if (is_loss(one.loss)) continue;
+    if (std::isnan(one.loss) || one.loss >= 0) continue;
     throw Error(
         fmt::format("positions.csv has the loss {} at position {} of length {}; allowed: numbers from 0 on",
                     one.loss, one.first, row.length));

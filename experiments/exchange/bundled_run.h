@@ -40,8 +40,8 @@ void add_run_text(RunTexts& texts, const std::string& name, std::string text, co
 RunTexts read_run_texts(const std::filesystem::path& run);
 
 // Parses the files of run `id` as a results folder's. Throws Error (usage) that names a file below `place`
-// for what che does not write. `scored_symbols` counts on over the runs
-// of a bundle; see check_kept_predictions.
+// for what che does not write. `scored_symbols` counts on over the runs of a bundle; see
+// check_kept_predictions.
 BundledRun parse_bundled_run(const std::string& id, const RunTexts& texts, const std::string& place,
                              double& scored_symbols);
 

@@ -27,8 +27,10 @@ namespace {
 constexpr std::string_view kKeptStart = "predictions-";
 constexpr std::string_view kKeptEnd = ".jsonl.zst";
 constexpr std::size_t kKeptDigits = 12;
-// The symbols of the samples that a file of kept predictions may be for, at most, and those of a bundle's.
+// The symbols of the samples that a file of kept predictions may be for, at most, those of a run's files, and
+// those of a bundle's.
 constexpr double kMaxKeptSymbols = 5e8;
+constexpr double kMaxSymbolsOfRun = 2e9;
 constexpr double kMaxSymbolsOfBundle = 2e10;
 
 double symbols_of(const SampleHeader& header) {
@@ -144,24 +146,28 @@ const EvaluationRow* find_scored(const ScoredRows& rows, const EvaluationRow& st
 std::vector<ScoredRows> score_again(const RunConfig& config, const std::map<std::string, std::string>& files,
                                     const std::string& place, double& symbols) {
   std::vector<ScoredRows> again;
+  const double before = symbols;
+  const auto check = [&](const ScoredPredictions& header, const std::string& name) {
+    symbols += symbols_of(header.header);
+    const double of_run = symbols - before;
+    const bool is_run = of_run > kMaxSymbolsOfRun;
+    if (is_run || symbols > kMaxSymbolsOfBundle) {
+      throw Error(fmt::format(
+          "the {}'s predictions are for samples of {} symbols; allowed: {}; score some of them into another "
+          "folder",
+          is_run ? "run" : "bundle", is_run ? of_run : symbols,
+          is_run ? kMaxSymbolsOfRun : kMaxSymbolsOfBundle));
+    }
+    if (run_id(prediction_config(header)) == run_id(config) && kept_name(header.header) == name) return;
+    throw Error("has predictions of another run or of other samples");
+  };
   for (const auto& [kept, content] : files) {
     const std::string& name = kept;  // Which a lambda can refer to.
     if (!is_kept_predictions(name)) continue;
-    const std::string file = fmt::format("{}/{}", place, name);
-    again.push_back(score_predictions(content, file, [&](const ScoredPredictions& header) {
-                      symbols += symbols_of(header.header);
-                      if (symbols > kMaxSymbolsOfBundle) {
-                        throw Error(
-                            fmt::format("the predictions are for samples of {} symbols up to here; allowed: "
-                                        "{} in a bundle; score some of "
-                                        "the models into another folder",
-                                        symbols, kMaxSymbolsOfBundle));
-                      }
-                      if (run_id(prediction_config(header)) == run_id(config) &&
-                          kept_name(header.header) == name)
-                        return;
-                      throw Error("has predictions of another run or of other samples");
-                    }).rows);
+    again.push_back(
+        score_predictions(content, fmt::format("{}/{}", place, name), [&](const ScoredPredictions& header) {
+          check(header, name);
+        }).rows);
   }
   return again;
 }

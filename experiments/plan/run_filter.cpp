@@ -289,7 +289,7 @@ bool RunFilter::holds(Condition& condition, const AskedRun& run) {
   for (auto single = first; single != last; ++single) {
     Value& value = condition.values[single->second];
     if (held.empty() || (is_name && value.node.text != held)) continue;
-    is_single_held = value.is_held = value.made_sense = true;  // Also a model outside che, and a far corpus.
+    is_single_held = value.is_held = value.made_sense = true;  // It may be a corpus that is elsewhere.
   }
   // A map may leave a part of what the run has as it is, and a corpus has its name and that of its folder.
   if (key != "text" && condition.singles.size() == condition.values.size()) return is_single_held;

@@ -31,8 +31,8 @@ constexpr std::int64_t kSmallAlphabet = 16;
 // A table with more rows than this has one bound for all of them.
 constexpr std::int64_t kRowsOfOwnBound = 16;
 
-// Returns `samples` or fewer: as many whole batches as `max_symbols` allows, or else a part of a batch, which
-// is one sample at least.
+// Returns `samples`, or fewer: as many whole batches as `max_symbols` allows, or else a part of a batch,
+// which is one sample at least.
 std::int64_t samples_drawn(std::int64_t samples, std::int64_t length, std::int64_t max_symbols) {
   const std::int64_t allowed = std::max(max_symbols / length, std::int64_t{1});
   const std::int64_t part = allowed < kEvaluationBatch ? 0 : allowed % kEvaluationBatch;

@@ -144,9 +144,8 @@ std::string retraining_commands(const RunFolder& run) {
   const std::string output = shell_word(run.experiment().string());
   return fmt::format(
       "che run CONFIG {} --retrain --output {}, and after it che run CONFIG --output {}, so that scores "
-      "count the config's lengths alone; the first trains every run of CONFIG whose model is missing, and "
-      "--only "
-      "KEY=VALUE, given to both, chooses some",
+      "count the config's lengths alone; the first trains every run of CONFIG whose model is missing, "
+      "and --only KEY=VALUE, given to both, chooses some",
       lengths, output, output);
 }
 

@@ -272,8 +272,9 @@ std::vector<EvaluationRow> parse_windows(std::string_view text, std::string_view
     if (csv.integer(i, 5) == 0) {
       rows.push_back(parse_key(csv, i));
       first = i;
+    } else {
+      check_key(csv, i, first);
     }
-    check_key(csv, i, first);
     if (rows.empty() || csv.integer(i, 5) != static_cast<std::int64_t>(rows.back().windows.size())) {
       csv.fail(i, 5, "the windows of a row in their order, from 0");
     }

@@ -177,9 +177,9 @@ TEST_F(Predictions, ForTooManySamplesAreNotKept) {
                   {"are not kept", "for samples of 500480000 symbols; allowed: 67108864 and 500000000"});
 }
 
-TEST_F(Predictions, OfABundleHaveABoundTogether) {
+TEST_F(Predictions, OfARunAndOfABundleHaveABoundTogether) {
   const RunConfig config = prediction_config(score());
-  double symbols = 1.8e10;
+  double symbols = 0;
   const auto header_of = [&](std::int64_t samples) {
     change(1, [&](Json& header) {
       header["samples"] = samples;
@@ -193,9 +193,12 @@ TEST_F(Predictions, OfABundleHaveABoundTogether) {
     return message_of([&] { check_kept_predictions(config, {}, files, "run", symbols); });
   };
   expect_contains(message(199'936), {":1: has predictions of another run or of other samples"});
+  expect_contains(message(200'064),
+                  {":1: the run's predictions are for samples of 2000640000 symbols; allowed: 2000000000"});
+  symbols = 2e10 - 640'000;
   expect_contains(message(64), {":1: has predictions of another run or of other samples"});
-  expect_contains(message(64), {":1: the predictions are for samples of 20000640000 symbols up to here; "
-                                "allowed: 20000000000 in a bundle"});
+  expect_contains(message(64), {":1: the bundle's predictions are for samples of 20000640000 symbols; "
+                                "allowed: 20000000000"});
 }
 
 // As a full disk leaves them, or a kill.

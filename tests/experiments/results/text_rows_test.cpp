@@ -382,7 +382,7 @@ TEST_F(TextRows, StandBesideNgrams) {
   EXPECT_EQ(table.rows[0].ngram_losses, table.rows[1].ngram_losses);
 }
 
-// As in a folder that somebody else has written to: the other runs are read.
+// Somebody else may have written to the folder. The other runs are read.
 TEST_F(TextRows, WithAnImpossibleSettingAreDamaged) {
   store(scratch_.path(), run_on_austen("kerple", 0), 1);
   const RunFolder run = open_runs(scratch_.path()).front();

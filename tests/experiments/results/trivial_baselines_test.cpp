@@ -77,7 +77,7 @@ TEST(TrivialBaselines, ScoresWhatModelsAreScoredOn) {
   EXPECT_GT(baselines.position_only.score, baselines.constant.score) << "short stacks end at their place";
 }
 
-// Where a length may have so many symbols only, it gets fewer samples.
+// A length that may have few symbols gets fewer samples.
 TEST(TrivialBaselines, DrawABoundedNumberOfSymbols) {
   EvaluationConfig evaluation;
   evaluation.first_length = evaluation.last_length = 50;
