@@ -243,8 +243,8 @@ void append_window_notes(std::vector<Note>& notes, const std::vector<Comparison>
       notes, NoteKind::kMethod,
       "95 % interval: bootstrap over windows, percentiles of {} resamples. p: two-sided permutation test, "
       "signs of the windows' differences flipped, every assignment up to {} windows, {} random ones "
-      "beyond. Holm: adjusted over the rows, {} in all.",
-      kBootstrapResamples, kMaxExactPairs, kRandomAssignments, tests);
+      "beyond, and fewer of both for more than {} windows. Holm: adjusted over the rows, {} in all.",
+      kBootstrapResamples, kMaxExactPairs, kRandomAssignments, kMaxFullyDrawn, tests);
 }
 
 // How scores and differences are written; `plain` as data.

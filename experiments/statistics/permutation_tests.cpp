@@ -40,11 +40,11 @@ void shuffle(std::vector<Value>& values, RandomStream& random) {
   for (std::size_t i = values.size(); i > 1; --i) std::swap(values[i - 1], values[random.below(i)]);
 }
 
-// The interval of what `draw` gives.
-Interval percentiles(const std::function<double(RandomStream&)>& draw, double coverage) {
+// The interval of what `draw` gives so many times.
+Interval percentiles(const std::function<double(RandomStream&)>& draw, std::size_t draws, double coverage) {
   RandomStream random(0, Purpose::kStatistics, kResamples);
   std::vector<double> statistics;
-  for (std::size_t i = 0; i < kBootstrapResamples; ++i) statistics.push_back(draw(random));
+  for (std::size_t i = 0; i < draws; ++i) statistics.push_back(draw(random));
   std::sort(statistics.begin(), statistics.end());
   return {.low = quantile(statistics, (1 - coverage) / 2), .high = quantile(statistics, (1 + coverage) / 2)};
 }
@@ -56,6 +56,11 @@ double resampled(const std::vector<double>& values, Aggregate aggregate, RandomS
 }
 
 }  // namespace
+
+std::size_t draws_of(std::size_t differences) {
+  constexpr std::size_t kWork = std::size_t{1} << 30;
+  return std::clamp<std::size_t>(kWork / std::max<std::size_t>(differences, 1), 1000, kRandomAssignments);
+}
 
 double sign_flip_p(const std::vector<double>& differences, Aggregate aggregate) {
   const double least = std::abs(aggregate_of(differences, aggregate)) - rounding_of(differences);
@@ -73,18 +78,19 @@ double sign_flip_p(const std::vector<double>& differences, Aggregate aggregate) 
     return static_cast<double>(as_far) / static_cast<double>(half);
   }
   RandomStream random(0, Purpose::kStatistics, kFlips);
+  const std::size_t draws = draws_of(n);
   std::size_t as_far = 1;  // The observed one.
-  for (std::size_t i = 0; i < kRandomAssignments; ++i) {
+  for (std::size_t i = 0; i < draws; ++i) {
     std::vector<double> assigned = differences;
     for (double& difference : assigned) difference = random.below(2) == 0 ? difference : -difference;
     as_far += is_as_far(assigned) ? 1U : 0U;
   }
-  return static_cast<double>(as_far) / static_cast<double>(kRandomAssignments + 1);
+  return static_cast<double>(as_far) / static_cast<double>(draws + 1);
 }
 
 Interval bootstrap_interval(const std::vector<double>& differences, Aggregate aggregate, double coverage) {
   return percentiles([&](RandomStream& random) { return resampled(differences, aggregate, random); },
-                     coverage);
+                     draws_of(differences.size()), coverage);
 }
 
 Interval bootstrap_interval(const std::vector<double>& one, const std::vector<double>& other,
@@ -94,7 +100,7 @@ Interval bootstrap_interval(const std::vector<double>& one, const std::vector<do
         const double of_one = resampled(one, aggregate, random);
         return of_one - resampled(other, aggregate, random);
       },
-      coverage);
+      draws_of(one.size() + other.size()), coverage);
 }
 
 double detectable_difference(const std::vector<double>& differences) {

@@ -14,6 +14,11 @@ namespace che {
 inline constexpr std::size_t kMaxExactPairs = 20;
 inline constexpr std::size_t kRandomAssignments = 100'000;
 
+// Returns how many random assignments or resamples of so many differences are drawn: 100,000 up to
+// kMaxFullyDrawn differences, and fewer beyond, which would take minutes: 2^30 / differences, at least 1,000.
+inline constexpr std::size_t kMaxFullyDrawn = (std::size_t{1} << 30) / kRandomAssignments;
+std::size_t draws_of(std::size_t differences);
+
 // Returns the two-sided p-value of paired differences under the hypothesis that each is as likely to have the
 // other sign (Fisher's permutation test). Its statistic is `aggregate` of the differences. The p-value is the
 // share of the 2^n assignments of signs whose statistic is as far from zero as the observed one. It cannot
@@ -38,7 +43,7 @@ struct Interval {
   double high;
 };
 
-inline constexpr std::size_t kBootstrapResamples = 100'000;
+inline constexpr std::size_t kBootstrapResamples = kRandomAssignments;
 // An interval of fewer differences cannot be honest at 95 %. Even the widest that resamples can give, from
 // the least difference to the greatest, covers the median only with probability 1 - 2 / 2^n.
 inline constexpr std::size_t kMinIntervalPairs = 6;

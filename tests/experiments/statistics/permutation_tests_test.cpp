@@ -55,6 +55,14 @@ TEST(PairedTest, ManyPairsAreSampledAndAgreeWithTheNormalLimit) {
   EXPECT_EQ(p, sign_flip_p(differences, Aggregate::kMean));
 }
 
+TEST(PairedTest, VeryManyPairsAreDrawnLessOften) {
+  EXPECT_EQ(draws_of(kMaxFullyDrawn), kRandomAssignments);
+  EXPECT_EQ(draws_of(std::size_t{1} << 15), std::size_t{1} << 15);
+  EXPECT_EQ(draws_of(std::size_t{1} << 40), 1000U);
+  const std::vector<double> differences(std::size_t{1} << 18, 1.0);
+  EXPECT_DOUBLE_EQ(sign_flip_p(differences, Aggregate::kMean), 1.0 / (4096 + 1));
+}
+
 // By bisection of the closed forms that the distribution of t has for 3 and for 1 degrees of freedom.
 TEST(PairedTest, DetectableDifferenceIsThatOfTheTTest) {
   EXPECT_NEAR(detectable_difference({1, 2, 3, 4}), 2.685861418511875, 1e-9);
