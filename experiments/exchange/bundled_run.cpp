@@ -16,6 +16,7 @@
 #include "experiments/exchange/stored_predictions.h"
 #include "experiments/plan/evaluation_settings.h"
 #include "experiments/store/run_files.h"
+#include "experiments/store/run_folder.h"
 
 namespace che {
 namespace {
@@ -30,8 +31,6 @@ constexpr std::array kRunFiles = {kConfig,       "evaluation.csv", "evaluation_a
                                   "windows.csv"};
 // Losses are summed in single precision on the way.
 constexpr double kLossTolerance = 1e-4;
-// A run's files in all: they are in memory together.
-constexpr std::size_t kMaxRunBytes = std::size_t{256} << 20;
 
 bool is_from_zero(double value) { return std::isfinite(value) && value >= 0; }
 
@@ -197,9 +196,9 @@ bool is_bundled(std::string_view name) {
 void add_run_text(RunTexts& texts, const std::string& name, std::string text, const std::string& place) {
   std::size_t bytes = text.size();
   for (const auto& [other, of_other] : texts) bytes += of_other.size();
-  if (bytes > kMaxRunBytes) {
+  if (bytes > kMaxRowBytes) {
     throw Error(fmt::format("{}: its files have more than {} MiB, which is the most for a run of a bundle",
-                            place, kMaxRunBytes >> 20));
+                            place, kMaxRowBytes >> 20));
   }
   texts.emplace(name, std::move(text));
 }

@@ -27,14 +27,13 @@ constexpr const char* kPositionsFile = "positions.csv";
 constexpr const char* kAtStepsFile = "evaluation_at_steps.csv";
 constexpr const char* kStatusFile = "status.json";
 
-// Much more than a config or a status needs, and than rows do.
+// Much more than a config or a status needs.
 constexpr std::size_t kMaxSettings = std::size_t{1} << 20;
-constexpr std::size_t kMaxRows = std::size_t{1} << 30;
 
 // Returns the content of a stored file, or nothing where there is none. A file that is too large or not a
 // regular one is an Error (usage), as a damaged one is.
 std::optional<std::string> stored_content(const fs::path& file, std::string_view remedy,
-                                          std::size_t max_bytes = kMaxRows) {
+                                          std::size_t max_bytes = kMaxRowBytes) {
   if (!is_present(file)) return std::nullopt;
   try {
     return read_file(file, max_bytes);
@@ -48,7 +47,7 @@ std::optional<std::string> stored_content(const fs::path& file, std::string_view
 template <class Result>
 Result parsed(const fs::path& file, const std::string& id, std::string_view remedy,
               Result (*parse)(std::string_view, std::string_view, const std::string&),
-              std::size_t max_bytes = kMaxRows) {
+              std::size_t max_bytes = kMaxRowBytes) {
   const std::optional<std::string> text = stored_content(file, remedy, max_bytes);
   return text ? parse(*text, id, file.string()) : Result();
 }
@@ -312,6 +311,12 @@ std::optional<fs::path> RunFolder::set_metrics_aside() const { return set_rows_a
 void RunFolder::set_at_steps_aside() const { set_rows_aside(kAtStepsFile); }
 
 void RunFolder::write_rows(const char* file, const std::string& text) const {
+  if (text.size() > kMaxRowBytes) {
+    throw Error(
+        fmt::format("{}: its rows would have more than {} MiB, which is the most that is read; raise "
+                    "log.every_steps or evaluate fewer lengths",
+                    (path_ / file).string(), kMaxRowBytes >> 20));
+  }
   if (!text.empty()) {
     write_file_atomically(path_ / file, text);
     return;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <optional>
@@ -13,6 +14,10 @@
 #include "experiments/store/run_status.h"
 
 namespace che {
+
+// The most that a file of rows may have, and the files of a run in a bundle together: they are in memory at
+// once.
+inline constexpr std::size_t kMaxRowBytes = std::size_t{256} << 20;
 
 // Everything that is stored of a run.
 struct StoredRun {
