@@ -16,8 +16,9 @@ class Row(dict[str, str]):
 
   def text(self, column: str) -> str:
     value = self[column]
-    # Spreadsheets would take such a text for a formula, so an apostrophe stands before it.
-    return value[1:] if value[:2] in ("'=", "'+", "'-", "'@") else value
+    # Spreadsheets would take such a text for a formula, so an apostrophe stands before it. Matplotlib takes what is
+    # between two dollars for one.
+    return (value[1:] if value[:2] in ("'=", "'+", "'-", "'@") else value).replace("$", r"\$")
 
   def number(self, column: str) -> float:
     return float(self.text(column))

@@ -313,6 +313,11 @@ def test_a_caption_says_what_was_chosen() -> None:
   )
 
 
+def test_names_are_no_formulas() -> None:
+  row = Row(label="'=mine", encoding="a $x$ b")
+  assert (row.text("label"), row.text("encoding")) == ("=mine", r"a \$x\$ b")
+
+
 def test_settings_are_named_in_words() -> None:
   keys = ("encoding.dape.hidden", "model.width", "training.batch_size", "learning_rate")
   words = ["hidden units of DAPE", "width of the model", "batch size of the training", "learning rate"]
