@@ -7,6 +7,7 @@ import fcntl
 import math
 import os
 import pathlib
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -174,15 +175,16 @@ def replacement_of(file: pathlib.Path) -> Iterator[BinaryIO]:
 
 
 def save(figures: Sequence[Figure], folder: pathlib.Path, stem: str, formats: Sequence[str]) -> list[pathlib.Path]:
-  """Writes the pages, NAME.FORMAT or NAME-1.FORMAT and so on, and removes pages of an earlier drawing."""
+  """Writes the pages, NAME.FORMAT or NAME-1.FORMAT and so on, and names others of these names."""
   files = []
   for kind in formats:
-    old = {folder / f"{stem}{page}.{kind}" for page in ("", *(f"-{number}" for number in range(1, 100)))}
+    names = {folder / f"{stem}{page}.{kind}" for page in ("", *(f"-{number}" for number in range(1, 100)))}
     for number, figure in enumerate(figures, 1):
       file = folder / (f"{stem}.{kind}" if len(figures) == 1 else f"{stem}-{number}.{kind}")
       with replacement_of(file) as stream:
         figure.savefig(stream, format=kind, metadata=METADATA[kind])
       files.append(file)
-    for file in old - {*files}:
-      file.unlink(missing_ok=True)
+    for file in sorted(names - {*files}):
+      if file.exists():
+        print(f"{file}: no page of this drawing; remove it if it is one of an earlier drawing", file=sys.stderr)
   return files

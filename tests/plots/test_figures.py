@@ -484,13 +484,16 @@ def test_settings_of_one_encoding_have_colours_of_their_own_and_names() -> None:
   assert len({one.colour for one in styles}) == 5
 
 
-def test_old_pages_are_removed(tmp_path: pathlib.Path) -> None:
+def test_old_pages_are_named(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
   for name in ("map.svg", "map-2.svg", "map-2.png", "learning.svg"):
     (tmp_path / name).write_text("old")
   figures = [page.new_figure(85, 20) for _ in range(3)]
   page.save(figures, tmp_path, "map", ["svg"])
+  assert [line.split(": ")[0] for line in capsys.readouterr().err.splitlines()] == [str(tmp_path / "map.svg")]
   page.save(figures[:2], tmp_path, "map", ["svg"])
-  assert sorted(file.name for file in tmp_path.iterdir()) == ["learning.svg", "map-1.svg", "map-2.png", "map-2.svg"]
+  others = [str(tmp_path / name) for name in ("map-3.svg", "map.svg")]
+  assert [line.split(": ")[0] for line in capsys.readouterr().err.splitlines()] == others
+  assert (tmp_path / "map.svg").read_text() == (tmp_path / "map-2.png").read_text() == "old"
 
 
 def test_what_a_killed_drawing_left_is_written_over(tmp_path: pathlib.Path) -> None:
