@@ -98,13 +98,10 @@ double least_p(const ComparedTask& task) {
   return std::max(exact, 1.0 / static_cast<double>(kRandomAssignments + 1));
 }
 
-// Returns the least p that pairs can have with this aggregate, which may leave some differences out. It is
-// that of differences of one sign. Groups have the bound above.
+// Returns the least p that the test of this task can have with this aggregate.
 double least_p(const ComparedTask& task, Aggregate aggregate) {
-  if (!task.paired) return least_p(task);
-  std::vector<double> differences;
-  for (std::size_t i = 0; i < task.seeds; ++i) differences.push_back(std::exp2(static_cast<double>(i)));
-  return sign_flip_p(differences, aggregate);
+  return task.paired ? least_sign_flip_p(task.seeds, aggregate)
+                     : least_relabelling_p(task.seeds, task.other_seeds, aggregate);
 }
 
 void append_method_notes(std::vector<Note>& notes, const std::vector<Comparison>& comparisons,

@@ -160,6 +160,21 @@ double relabelling_p(const std::vector<double>& one, const std::vector<double>& 
   return static_cast<double>(as_far) / static_cast<double>(ways);
 }
 
+double least_sign_flip_p(std::size_t differences, Aggregate aggregate) {
+  std::vector<double> of_one_sign;
+  for (std::size_t i = 0; i < differences; ++i) of_one_sign.push_back(std::exp2(static_cast<double>(i)));
+  return sign_flip_p(of_one_sign, aggregate);
+}
+
+double least_relabelling_p(std::size_t one, std::size_t other, Aggregate aggregate) {
+  std::vector<double> low(one);
+  std::vector<double> high(other);
+  const auto count = static_cast<double>(one + other);
+  std::iota(low.begin(), low.end(), 0.0);
+  std::iota(high.begin(), high.end(), 3 * count);
+  return relabelling_p(low, high, aggregate);
+}
+
 std::vector<std::optional<double>> holm_adjusted(const std::vector<std::optional<double>>& p_values) {
   std::vector<std::size_t> order;
   for (std::size_t i = 0; i < p_values.size(); ++i) {

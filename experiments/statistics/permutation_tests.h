@@ -34,6 +34,11 @@ double sign_flip_p(const std::vector<double>& differences, Aggregate aggregate);
 // must have one value or more.
 double relabelling_p(const std::vector<double>& one, const std::vector<double>& other, Aggregate aggregate);
 
+// Return the least p that these tests can have with so many values, whatever the values. An aggregate that
+// leaves some of them out has more assignments with the same statistic than the mean.
+double least_sign_flip_p(std::size_t differences, Aggregate aggregate);
+double least_relabelling_p(std::size_t one, std::size_t other, Aggregate aggregate);
+
 // Returns in how many ways values can be split into groups of these sizes, or infinity beyond a double's
 // range.
 double relabellings(std::size_t one, std::size_t other);

@@ -55,6 +55,16 @@ TEST(PairedTest, ManyPairsAreSampledAndAgreeWithTheNormalLimit) {
   EXPECT_EQ(p, sign_flip_p(differences, Aggregate::kMean));
 }
 
+TEST(PairedTest, LeastPIsThatOfTheFurthestValues) {
+  EXPECT_DOUBLE_EQ(least_sign_flip_p(6, Aggregate::kMean), 2 / 64.0);
+  EXPECT_DOUBLE_EQ(least_sign_flip_p(6, Aggregate::kMedian), 8 / 64.0);
+  EXPECT_DOUBLE_EQ(least_relabelling_p(4, 4, Aggregate::kMean), 2 / 70.0);
+  EXPECT_DOUBLE_EQ(least_relabelling_p(1, 5, Aggregate::kMean), 1 / 6.0);
+  // The greatest value below and the least above can change places, and the medians stay.
+  EXPECT_DOUBLE_EQ(least_relabelling_p(4, 4, Aggregate::kMedian), 4 / 70.0);
+  EXPECT_DOUBLE_EQ(least_relabelling_p(4, 4, Aggregate::kIqm), 4 / 70.0);
+}
+
 TEST(PairedTest, VeryManyPairsAreDrawnLessOften) {
   EXPECT_EQ(draws_of(kMaxFullyDrawn), kRandomAssignments);
   EXPECT_EQ(draws_of(std::size_t{1} << 15), std::size_t{1} << 15);
