@@ -51,7 +51,8 @@ struct FoundRuns {
 // Two copies of a run are compared by these.
 struct Copy {
   std::optional<std::string> score;  // A run has none where it does not count in tables.
-  std::set<std::string> rows;
+  std::vector<std::string> metrics;  // A row is the mean since the row before.
+  std::set<std::string> rows;        // Of evaluations.
 
   explicit Copy(const RunFolder& run) {
     const StoredRun stored = run.read();
@@ -61,7 +62,7 @@ struct Copy {
     };
     for (MetricsRow row : stored.metrics) {
       row.seconds = 0;
-      rows.insert(metrics_text({row}, ""));
+      metrics.push_back(metrics_text({row}, ""));
     }
     for (const EvaluationRow& row : stored.evaluation) add(row, run.config().training.steps);
     for (const auto& [step, of_step] : stored.at_steps) {
@@ -73,7 +74,13 @@ struct Copy {
     if (value) score = fmt::format("{}{}", metric.format(*value), metric.unit());
   }
 
-  bool has_all_of(const Copy& other) const { return std::ranges::includes(rows, other.rows); }
+  // The metrics of a finished run are the same or lost: one more row would change what its neighbours mean.
+  bool has_all_of(const Copy& other) const {
+    const bool is_start = std::ranges::mismatch(other.metrics, metrics).in1 == other.metrics.end();
+    const bool is_whole = !other.score || other.metrics.empty() || metrics.size() == other.metrics.size();
+    return is_start && is_whole && std::ranges::includes(rows, other.rows);
+  }
+  std::size_t size() const { return metrics.size() + rows.size(); }
 };
 
 // Copies of runs that do not count because another folder has the same scores, with more rows or not.
@@ -86,7 +93,7 @@ struct LeftCopies {
   std::string text(const std::vector<std::filesystem::path>& paths,
                    const std::vector<std::filesystem::path>& folders) const {
     const std::string other = folders[counting].string();
-    const std::string more = has_fewer_rows ? " and more" : "";
+    const std::string more = has_fewer_rows ? " and more rows" : "";
     if (paths.size() > 1) {
       return fmt::format("{}: {} runs are in {} too, with the same results{}, and those count",
                          folders[folder].string(), paths.size(), other, more);
@@ -123,7 +130,7 @@ void add_experiment(FoundRuns& found, const std::vector<std::filesystem::path>& 
     const Copy here(run);
     const Copy there(earlier);
     const bool is_new_score = here.score && !there.score;
-    const bool has_more = here.has_all_of(there) && here.rows.size() > there.rows.size();
+    const bool has_more = here.has_all_of(there) && here.size() > there.size();
     if (is_new_score || (here.score && has_more)) {
       if (is_new_score) {
         found.leave_out(fmt::format("{}: has no score that counts; the same run in {} does",
@@ -136,7 +143,7 @@ void add_experiment(FoundRuns& found, const std::vector<std::filesystem::path>& 
       found.origins.folder_of[run.path()] = i;
       earlier = std::move(run);
     } else if (here.score == there.score && there.has_all_of(here)) {
-      same[{i, folder, there.rows.size() > here.rows.size()}].push_back(run.path());
+      same[{i, folder, there.size() > here.size()}].push_back(run.path());
     } else {
       leave_out_other(run, here, folder, there);
     }

@@ -264,9 +264,9 @@ TEST(ReadTable, CountsTheCopyWithMoreRows) {
     const ResultTable table = read_table(folders);
     ASSERT_EQ(2U, table.runs.size());
     EXPECT_EQ(52, table.runs[0].measured.back().length);
-    EXPECT_EQ((std::vector<std::string>{
-                  fmt::format("{}: 2 runs are in {} too, with the same results and more, and those count",
-                              first.path().string(), second.path().string())}),
+    EXPECT_EQ((std::vector<std::string>{fmt::format(
+                  "{}: 2 runs are in {} too, with the same results and more rows, and those count",
+                  first.path().string(), second.path().string())}),
               table.left_out);
   }
 }
@@ -283,8 +283,26 @@ TEST(ReadTable, CountsTheCopyWithTrainingMetrics) {
     const ResultTable table = read_table(folders);
     EXPECT_EQ(0.5, table.runs.at(0).training.value().accuracy);
     EXPECT_TRUE(table.left_out.at(0).starts_with(first.path().string()));
-    expect_contains(table.left_out[0], {"with the same results and more"});
+    expect_contains(table.left_out[0], {"with the same results and more rows"});
   }
+}
+
+// A row of metrics is the mean since the row before, so that one more makes another training accuracy.
+TEST(ReadTable, CountsNoCopyWithOtherTrainingMetrics) {
+  const ScratchFolder first;
+  const ScratchFolder second;
+  for (const ScratchFolder* folder : {&first, &second}) {
+    store_run(folder->path(), made_up_config("even_pairs", "rope"), RunState::kFinished, 0.75, 0.5);
+  }
+  const RunFolder changed = open_runs(second.path()).at(0);
+  std::vector<MetricsRow> rows = changed.metrics();
+  rows.insert(rows.end() - 1, rows.back());
+  rows[rows.size() - 2].step -= 1;
+  rows[rows.size() - 2].accuracy = 1;
+  changed.write_metrics(rows);
+  const ResultTable table = read_table({first.path(), second.path()});
+  EXPECT_EQ(0.5, table.runs.at(0).training.value().accuracy);
+  expect_contains(table.left_out.at(0), {changed.path().string(), "that one counts; their rows differ"});
 }
 
 // A config that was run again with fewer test lengths scores the same rows otherwise.
