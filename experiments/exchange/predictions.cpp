@@ -10,6 +10,7 @@
 #include <limits>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <numeric>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -203,6 +204,10 @@ CheckedHeader read_checked_header(PredictionLines& lines) {
   };
   check_symbols("input_symbols", task->input_symbols());
   check_symbols("output_symbols", task->output_symbols());
+  if (const double symbols = symbols_of(header); symbols > kMaxScoredSymbols) {
+    lines.fail(fmt::format("lengths and samples: the samples have {} symbols; allowed: {}", symbols,
+                           kMaxScoredSymbols));
+  }
   return checked;
 }
 
@@ -244,6 +249,11 @@ ScoredPredictions score(PredictionLines& lines, const HeaderCheck& check) {
 }
 
 }  // namespace
+
+double symbols_of(const SampleHeader& header) {
+  return static_cast<double>(header.samples) *
+         std::accumulate(header.lengths.begin(), header.lengths.end(), 0.0);
+}
 
 ScoredPredictions score_predictions(const std::filesystem::path& file, const HeaderCheck& check) {
   InputFile input(file);

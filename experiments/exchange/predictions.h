@@ -11,6 +11,11 @@
 
 namespace che {
 
+// The symbols of the samples that a header names. Predictions of more than kMaxScoredSymbols are not scored:
+// they would take hours to draw again.
+double symbols_of(const SampleHeader& header);
+inline constexpr double kMaxScoredSymbols = 2e9;
+
 // The predictions of a model for one task, scored.
 struct ScoredPredictions {
   std::filesystem::path file;

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <optional>
 #include <set>
 #include <utility>
@@ -27,16 +26,9 @@ namespace {
 constexpr std::string_view kKeptStart = "predictions-";
 constexpr std::string_view kKeptEnd = ".jsonl.zst";
 constexpr std::size_t kKeptDigits = 12;
-// The symbols of the samples that a file of kept predictions may be for, at most, those of a run's files, and
-// those of a bundle's.
+// The symbols of the samples that a file of kept predictions may be for, at most, and those of a bundle's.
 constexpr double kMaxKeptSymbols = 5e8;
-constexpr double kMaxSymbolsOfRun = 2e9;
 constexpr double kMaxSymbolsOfBundle = 2e10;
-
-double symbols_of(const SampleHeader& header) {
-  return static_cast<double>(header.samples) *
-         std::accumulate(header.lengths.begin(), header.lengths.end(), 0.0);
-}
 
 // The name depends on which samples were predicted, so that new predictions take the place of earlier ones.
 std::string kept_name(const SampleHeader& header) {
@@ -146,17 +138,13 @@ const EvaluationRow* find_scored(const ScoredRows& rows, const EvaluationRow& st
 std::vector<ScoredRows> score_again(const RunConfig& config, const std::map<std::string, std::string>& files,
                                     const std::string& place, double& symbols) {
   std::vector<ScoredRows> again;
-  const double before = symbols;
   const auto check = [&](const ScoredPredictions& header, const std::string& name) {
     symbols += symbols_of(header.header);
-    const double of_run = symbols - before;
-    const bool is_run = of_run > kMaxSymbolsOfRun;
-    if (is_run || symbols > kMaxSymbolsOfBundle) {
-      throw Error(fmt::format(
-          "the {}'s predictions are for samples of {} symbols; allowed: {}; score some of them into another "
-          "folder",
-          is_run ? "run" : "bundle", is_run ? of_run : symbols,
-          is_run ? kMaxSymbolsOfRun : kMaxSymbolsOfBundle));
+    if (symbols > kMaxSymbolsOfBundle) {
+      throw Error(
+          fmt::format("the bundle's predictions are for samples of {} symbols; allowed: {}; score some "
+                      "of them into another folder",
+                      symbols, kMaxSymbolsOfBundle));
     }
     if (run_id(prediction_config(header)) == run_id(config) && kept_name(header.header) == name) return;
     throw Error("has predictions of another run or of other samples");

@@ -177,7 +177,7 @@ TEST_F(Predictions, ForTooManySamplesAreNotKept) {
                   {"are not kept", "for samples of 500480000 symbols; allowed: 67108864 and 500000000"});
 }
 
-TEST_F(Predictions, OfARunAndOfABundleHaveABoundTogether) {
+TEST_F(Predictions, OfAFileAndOfABundleHaveABound) {
   const RunConfig config = prediction_config(score());
   double symbols = 0;
   const auto header_of = [&](std::int64_t samples) {
@@ -194,7 +194,7 @@ TEST_F(Predictions, OfARunAndOfABundleHaveABoundTogether) {
   };
   expect_contains(message(199'936), {":1: has predictions of another run or of other samples"});
   expect_contains(message(200'064),
-                  {":1: the run's predictions are for samples of 2000640000 symbols; allowed: 2000000000"});
+                  {":1: lengths and samples: the samples have 2000640000 symbols; allowed: 2000000000"});
   symbols = 2e10 - 640'000;
   expect_contains(message(64), {":1: has predictions of another run or of other samples"});
   expect_contains(message(64), {":1: the bundle's predictions are for samples of 20000640000 symbols; "
