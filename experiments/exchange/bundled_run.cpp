@@ -39,14 +39,7 @@ bool is_loss(double value) { return std::isnan(value) || value > -kLossTolerance
 
 // Throws Error for a row of an evaluation that the run cannot have.
 void check_row(const RunConfig& config, const Task* task, const EvaluationRow& row) {
-  if (!row.encoding_settings.empty()) {
-    const RunConfig measured = with_evaluation_settings(config, row.encoding_settings);
-    if (evaluation_settings(measured) != row.encoding_settings || measured.idle_setting()) {
-      throw Error(fmt::format(
-          "encoding_settings {} at length {}; allowed: settings off their defaults that have an effect",
-          evaluation_settings_text(row.encoding_settings), row.length));
-    }
-  }
+  if (!row.encoding_settings.empty()) config_of_row(config, row.encoding_settings);
   if (row.samples < 1 || row.samples % kEvaluationBatch != 0) {
     throw Error(fmt::format("{} samples at length {}; allowed: multiples of {}", row.samples, row.length,
                             kEvaluationBatch));

@@ -105,6 +105,15 @@ RunConfig with_evaluation_settings(const RunConfig& config, const OptionValues& 
   return changed;
 }
 
+RunConfig config_of_row(const RunConfig& config, const OptionValues& settings) {
+  RunConfig measured = with_evaluation_settings(config, settings);
+  if (!settings.empty() && (evaluation_settings(measured) != settings || measured.idle_setting())) {
+    throw Error(fmt::format("encoding_settings {}; allowed: settings off their defaults that have an effect",
+                            evaluation_settings_text(settings)));
+  }
+  return measured;
+}
+
 RunConfig with_changed_settings(const RunConfig& config, const OptionValues& settings) {
   OptionValues all = settings;
   all.merge(evaluation_settings(config));

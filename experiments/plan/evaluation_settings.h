@@ -22,6 +22,10 @@ bool has_evaluation_settings(const RunConfig& config, const OptionValues& settin
 // that its encoding or model does not have, and for values that they do not take.
 RunConfig with_evaluation_settings(const RunConfig& config, const OptionValues& settings);
 
+// Returns the run as a stored row with these measured it. Throws Error, too, where they are not as
+// evaluation_settings writes them or have no effect: they would make a column of their own.
+RunConfig config_of_row(const RunConfig& config, const OptionValues& settings);
+
 // Returns the run with these changed and its others as they are, but those that have no effect beside these:
 // without scaling, beta_fast is at its default. Throws Error as with_evaluation_settings does.
 RunConfig with_changed_settings(const RunConfig& config, const OptionValues& settings);

@@ -79,7 +79,7 @@ std::vector<TableRun> make_runs(const RunFolder& folder, const StoredRun& stored
   std::vector<RunConfig> others;
   for (const OptionValues& other : settings) {
     try {
-      others.push_back(with_evaluation_settings(folder.config(), other));
+      others.push_back(config_of_row(folder.config(), other));
     } catch (const Error& error) {
       StoredRun damaged = stored;
       damaged.evaluation.clear();

@@ -9,6 +9,7 @@
 #include "experiments/results/provenance.h"
 #include "experiments/results/read_results.h"
 #include "tables/notes.h"
+#include "tests/contains.h"
 #include "tests/experiments/results/made_up_experiment.h"
 #include "tests/experiments/store/made_up_results.h"
 #include "tests/scratch_folder.h"
@@ -101,6 +102,22 @@ TEST_F(ResultTableTest, AnotherSettingOfTheEncodingInEvaluationIsAColumn) {
   for (const TableRun& run : table.runs) {
     EXPECT_EQ(run.measured.size(), config.evaluation.lengths().size()) << run.encoding.text();
   }
+}
+
+// It would count twice.
+TEST_F(ResultTableTest, ARowWithASettingAtItsDefaultIsDamaged) {
+  const RunFolder folder =
+      store_run(scratch_.path(), made_up_config("reverse_string", "rope"), RunState::kFinished, 0.5);
+  std::vector<EvaluationRow> rows = folder.evaluation();
+  for (EvaluationRow row : folder.evaluation()) {
+    row.encoding_settings = {{"scaling", "none"}};
+    rows.push_back(row);
+  }
+  folder.write_evaluation(rows);
+  const ResultTable table = make_table(open_runs(scratch_.path()));
+  ASSERT_EQ(table.runs.size(), 1U);
+  EXPECT_FALSE(table.runs[0].score);
+  expect_contains(table.runs[0].damage, {"evaluation.csv: encoding_settings scaling=none; allowed: "});
 }
 
 TEST_F(ResultTableTest, RunsOfOtherSettingsAreNotMixed) {
