@@ -186,6 +186,11 @@ ResultTable labelled_runs(const std::vector<RunFolder>& runs, const ReadingRules
     table.score_lengths = rules.score_lengths->text();
     table.reading_notes.push_back(scored_lengths_note(table.runs, *rules.score_lengths));
   }
+  if (judge.unjudged() > 0) {
+    table.reading_notes.push_back(fmt::format(
+        "Whether {} trained was not judged: there are more than {} tasks and ranges of training lengths.",
+        counted(judge.unjudged(), "run"), TrainingJudge::kMostMeasured));
+  }
   if (without_score > 0) {
     table.reading_notes.push_back(fmt::format(
         "Results of `che evaluate --set` that lack test lengths of a score stand in no column: {}.",

@@ -29,31 +29,37 @@ std::optional<TrainingOutcome> TrainingJudge::judge(const RunConfig& config,
   if (config.has_text() || config.is_foreign() || !config.is_drawn()) return std::nullopt;
   if (config.training.steps == 0) return TrainingOutcome();
   if (!has_final_steps(metrics, config.log.every_steps)) return std::nullopt;
+  const std::optional<double> best = best_without_input(config);
+  if (!best) return std::nullopt;
   const double accuracy = final_training_accuracy(metrics);
   return TrainingOutcome{.accuracy = accuracy,
-                         .trained = accuracy >= best_without_input(config) + kTrainedMargin,
+                         .trained = accuracy >= *best + kTrainedMargin,
                          .diverged = divergence(config, metrics).has_value()};
 }
 
-double TrainingJudge::best_without_input(const RunConfig& config) {
+std::optional<double> TrainingJudge::best_without_input(const RunConfig& config) {
   const TrainingConfig& training = config.training;
   RunConfig key;
   key.task = config.task;
-  const auto [measured, is_new] = measured_.try_emplace(fmt::format(
-      "{} {} {}", training.first_length, training.last_length, identity_text(key, {Role::kCell})));
-  if (is_new) {
+  const std::string name =
+      fmt::format("{} {} {}", training.first_length, training.last_length, identity_text(key, {Role::kCell}));
+  if (!measured_.contains(name)) {
+    if (measured_.size() == kMostMeasured) {
+      ++unjudged_;
+      return std::nullopt;
+    }
     // More lengths than these are represented by some of them, evenly apart.
     constexpr std::int64_t kMostLengths = 40;
     const EvaluationConfig lengths{
         .first_length = training.first_length,
         .last_length = training.last_length,
         .length_step = (training.last_length - training.first_length) / kMostLengths + 1};
-    measured->second =
+    measured_[name] =
         measure_trivial_baselines(config.task, lengths, lengths.lengths(), kMaxDrawnSymbols / 32)
             .best_without_input()
             .score;
   }
-  return measured->second;
+  return measured_.at(name);
 }
 
 }  // namespace che

@@ -10,8 +10,8 @@
 namespace che {
 namespace {
 
-// Counts that are kept: half a GiB.
-constexpr std::size_t kMaxCounts = std::size_t{1} << 25;
+// Counts that are kept: 128 MiB, which take a second or two.
+constexpr std::size_t kMaxCounts = std::size_t{1} << 23;
 
 constexpr std::int64_t kNoExponent = std::numeric_limits<std::int64_t>::min();
 

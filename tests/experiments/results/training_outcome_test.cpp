@@ -91,6 +91,22 @@ TEST(TrainingOutcome, ComparesWithTheBestPredictorAtTheTrainingLengths) {
   EXPECT_FALSE(trained("bucket_sort", 0.5)) << "what positions alone score is far above chance";
 }
 
+TEST(TrainingOutcome, IsKnownForABoundedNumberOfTasksAndLengths) {
+  TrainingJudge judge;
+  const auto is_judged = [&](std::int64_t length) {
+    RunConfig config = made_up_config("even_pairs", "rope");
+    config.training.first_length = config.training.last_length = length;
+    return judge.judge(config, rows_of({{100, 1}, {1000, 1}})).has_value();
+  };
+  for (std::size_t i = 1; i <= TrainingJudge::kMostMeasured; ++i) {
+    EXPECT_TRUE(is_judged(static_cast<std::int64_t>(i)));
+  }
+  EXPECT_FALSE(is_judged(1000));
+  EXPECT_FALSE(is_judged(1001));
+  EXPECT_EQ(judge.unjudged(), 2U);
+  EXPECT_TRUE(is_judged(1)) << "as its lengths were measured before";
+}
+
 TEST(Divergence, IsALossAboveThatOfAModelWithoutTraining) {
   const RunConfig config = made_up_config("even_pairs", "rope");
   const auto diverges = [&](double first, double last) {
