@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <filesystem>
 #include <string>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 #include "cli/commands.h"
@@ -62,15 +64,21 @@ int report(const ReportOptions& options) {
                          (!fs::is_regular_file(output) || fs::equivalent(output, "/dev/stdout", ignored));
   // A page that lies elsewhere or is read another way writes nothing into the results folder.
   const bool is_own = !is_joint && narrowing.empty() && fs::equivalent(parent, folder, ignored);
+  const std::array<std::pair<std::string, Table>, 3> tables = {
+      {{"table.csv", score_table(table, {.aggregate = default_aggregate(table)})},
+       {"runs.csv", run_table(table)},
+       {"lengths.csv", length_table(table)}}};
+  for (const auto& [name, contents] : tables) {
+    if (is_own && output.filename() == name) {
+      throw Error(fmt::format("--output: {} is the page's own CSV file; name another file", output.string()));
+    }
+  }
   ReportLinks links{.folders = {}};
   for (const fs::path& path : folders) {
     links.folders.push_back(fs::relative(path, parent).generic_string());
   }
   if (!is_stream) links.tables = is_own ? "./" : output.stem().string() + "-";
-  for (const auto& [name, contents] :
-       {std::pair{"table.csv", score_table(table, {.aggregate = default_aggregate(table)})},
-        {"runs.csv", run_table(table)},
-        {"lengths.csv", length_table(table)}}) {
+  for (const auto& [name, contents] : tables) {
     if (!links.tables) continue;
     const fs::path file = is_own ? folder / name : parent / (*links.tables + name);
     write_file_atomically(file, format_table(contents, "csv"));

@@ -200,10 +200,11 @@ void add_run_command(CLI::App& app, Action& action) {
   command->add_flag("--list", options->list,
                     "list the runs and their states; run and measure nothing: what a measurement decides "
                     "on is shown as auto, with the id of a run in fp32");
-  command->add_flag(
-      "--dry-run", options->dry_run,
-      "list runs with their parameters, the operations that are left to do and the time "
-      "estimated from measured steps, of a GPU too where one is asked for and visible; run nothing");
+  command
+      ->add_flag("--dry-run", options->dry_run,
+                 "list runs with their parameters, the operations that are left to do and the time estimated "
+                 "from measured steps, of a GPU too where one is asked for and visible; run nothing")
+      ->excludes("--list");
 }
 
 }  // namespace che

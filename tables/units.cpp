@@ -20,7 +20,8 @@ std::string score_units(const ResultTable& table, std::string_view of_accuracies
   const auto other = std::ranges::find_if(
       table.rows, [](const TableRow& row) { return row.metric.source != Metric::Source::kAccuracy; });
   if (other == table.rows.end()) return fmt::format("Accuracies and scores are {}", of_accuracies);
-  return fmt::format("Accuracies are {}, scores of texts {}", of_accuracies, unit_of(other->metric));
+  return fmt::format("Accuracies are {}, scores {} {}", of_accuracies,
+                     other->level == Level::kText ? "of texts" : "are", unit_of(other->metric));
 }
 
 std::string difference_units(const std::set<Metric::Source>& sources, bool plain) {
