@@ -75,7 +75,7 @@ std::string comparison_limit(const std::vector<RunConfig>& runs) {
         fewest, most);
   }
   const double smallest = fewest <= kMaxExactPairs ? std::exp2(1 - static_cast<double>(fewest))
-                                                   : 1 / static_cast<double>(kRandomAssignments + 1);
+                                                   : 1 / static_cast<double>(kMaxDraws + 1);
   return fmt::format(
       "{} repetitions per cell: the smallest p-value of `che compare`, a two-sided paired "
       "permutation test, is {:.3g} for one task and before Holm's adjustment over the tasks",

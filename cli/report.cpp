@@ -69,8 +69,9 @@ int report(const ReportOptions& options) {
        {"runs.csv", run_table(table)},
        {"lengths.csv", length_table(table)}}};
   for (const auto& [name, contents] : tables) {
-    if (is_own && output.filename() == name) {
-      throw Error(fmt::format("--output: {} is the page's own CSV file; name another file", output.string()));
+    if (fs::weakly_canonical(output) == fs::weakly_canonical(folder / name)) {
+      throw Error(
+          fmt::format("--output: {} is a CSV file that a page writes; name another file", output.string()));
     }
   }
   ReportLinks links{.folders = {}};

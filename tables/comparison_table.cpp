@@ -95,11 +95,11 @@ bool is_by_length(const Comparison& comparison) {
 double least_p(const ComparedTask& task) {
   if (task.paired) return std::ldexp(2.0, -static_cast<int>(task.seeds));
   const double exact = (task.seeds == task.other_seeds ? 2 : 1) / relabellings(task.seeds, task.other_seeds);
-  return std::max(exact, 1.0 / static_cast<double>(kRandomAssignments + 1));
+  return std::max(exact, 1.0 / static_cast<double>(kMaxDraws + 1));
 }
 
-// Returns the least p that the test of this task can have with this aggregate.
-double least_p(const ComparedTask& task, Aggregate aggregate) {
+// Returns the least p that the test of this task can have with this aggregate; of very many pairs nothing.
+std::optional<double> least_p(const ComparedTask& task, Aggregate aggregate) {
   return task.paired ? least_sign_flip_p(task.seeds, aggregate)
                      : least_relabelling_p(task.seeds, task.other_seeds, aggregate);
 }
@@ -137,17 +137,17 @@ void append_method_notes(std::vector<Note>& notes, const std::vector<Comparison>
                        max_seeds <= kMaxExactPairs
                            ? "every assignment"
                            : fmt::format("every assignment up to {} seeds, {} random ones beyond",
-                                         kMaxExactPairs, kRandomAssignments));
+                                         kMaxExactPairs, kMaxDraws));
   }
   if (has_groups) {
     test += fmt::format(
         "{}the seeds of both sides split anew in every way, or in {} random ones where there are more",
-        has_pairs ? "; against a model outside che " : "", kRandomAssignments);
+        has_pairs ? "; against a model outside che " : "", kMaxDraws);
   }
   add_note(notes, NoteKind::kMethod,
            "95 % interval: bootstrap over seeds, percentiles of {} resamples. p: two-sided permutation test, "
            "{}. Holm: adjusted over the {} tested{}, {} in all.",
-           kBootstrapResamples, test, against_all ? "rows" : "tasks", by_length ? " at a length" : "", tests);
+           kMaxDraws, test, against_all ? "rows" : "tasks", by_length ? " at a length" : "", tests);
   if (has_groups) {
     add_note(notes, NoteKind::kReading,
              "Where a model outside che is compared, seeds are not paired, whatever their numbers, and its "
@@ -160,14 +160,13 @@ void append_method_notes(std::vector<Note>& notes, const std::vector<Comparison>
   append_shared_seeds_note(notes, share_seeds);
   const Aggregate aggregate = comparisons.front().aggregate;
   if (tests > 0) {
-    if (most != nullptr && (!most->paired || most->seeds <= kMaxExactPairs)) {
-      const double least = least_p(*most, aggregate);
+    if (const auto least = most == nullptr ? std::nullopt : least_p(*most, aggregate)) {
       add_note(notes, NoteKind::kReading, "With {} seeds p is {:.2g} at least, whatever the difference{}.",
                most->paired ? fmt::format("{}", most->seeds)
                             : fmt::format("{} and {}", most->seeds, most->other_seeds),
-               least,
+               *least,
                tests > 1 ? fmt::format(", and the least adjusted p is {:.2g}",
-                                       std::min(1.0, static_cast<double>(tests) * least))
+                                       std::min(1.0, static_cast<double>(tests) * *least))
                          : "");
     }
     add_note(
@@ -240,8 +239,8 @@ void append_window_notes(std::vector<Note>& notes, const std::vector<Comparison>
       notes, NoteKind::kMethod,
       "95 % interval: bootstrap over windows, percentiles of {} resamples. p: two-sided permutation test, "
       "signs of the windows' differences flipped, every assignment up to {} windows, {} random ones "
-      "beyond, and fewer of both for more than {} windows. Holm: adjusted over the rows, {} in all.",
-      kBootstrapResamples, kMaxExactPairs, kRandomAssignments, kMaxFullyDrawn, tests);
+      "beyond; above {} windows fewer resamples and random ones. Holm: adjusted over the rows, {} in all.",
+      kMaxDraws, kMaxExactPairs, kMaxDraws, kMaxFullyDrawn, tests);
 }
 
 // How scores and differences are written; `plain` as data.

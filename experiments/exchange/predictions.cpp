@@ -205,7 +205,7 @@ CheckedHeader read_checked_header(PredictionLines& lines) {
   check_symbols("input_symbols", task->input_symbols());
   check_symbols("output_symbols", task->output_symbols());
   if (const double symbols = symbols_of(header); symbols > kMaxScoredSymbols) {
-    lines.fail(fmt::format("lengths and samples: the samples have {} symbols; allowed: {}", symbols,
+    lines.fail(fmt::format("lengths and samples: the samples have {} symbols; allowed: up to {}", symbols,
                            kMaxScoredSymbols));
   }
   return checked;

@@ -12,7 +12,7 @@
 namespace che {
 
 // The symbols of the samples that a header names. Predictions of more than kMaxScoredSymbols are not scored:
-// they would take hours to draw again.
+// a small file could name any number.
 double symbols_of(const SampleHeader& header);
 inline constexpr double kMaxScoredSymbols = 2e9;
 

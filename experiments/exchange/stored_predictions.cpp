@@ -26,8 +26,10 @@ namespace {
 constexpr std::string_view kKeptStart = "predictions-";
 constexpr std::string_view kKeptEnd = ".jsonl.zst";
 constexpr std::size_t kKeptDigits = 12;
-// The symbols of the samples that a file of kept predictions may be for, at most, and those of a bundle's.
+// The symbols of the samples that a file of kept predictions may be for, at most, those of a run's files, and
+// those of a bundle's.
 constexpr double kMaxKeptSymbols = 5e8;
+constexpr double kMaxSymbolsOfRun = kMaxScoredSymbols;
 constexpr double kMaxSymbolsOfBundle = 2e10;
 
 // The name depends on which samples were predicted, so that new predictions take the place of earlier ones.
@@ -138,13 +140,17 @@ const EvaluationRow* find_scored(const ScoredRows& rows, const EvaluationRow& st
 std::vector<ScoredRows> score_again(const RunConfig& config, const std::map<std::string, std::string>& files,
                                     const std::string& place, double& symbols) {
   std::vector<ScoredRows> again;
+  const double before = symbols;
   const auto check = [&](const ScoredPredictions& header, const std::string& name) {
     symbols += symbols_of(header.header);
-    if (symbols > kMaxSymbolsOfBundle) {
-      throw Error(
-          fmt::format("the bundle's predictions are for samples of {} symbols; allowed: {}; score some "
-                      "of them into another folder",
-                      symbols, kMaxSymbolsOfBundle));
+    const double of_run = symbols - before;
+    const bool is_run = of_run > kMaxSymbolsOfRun;
+    if (is_run || symbols > kMaxSymbolsOfBundle) {
+      throw Error(fmt::format(
+          "the {}'s predictions are for samples of {} symbols; allowed: {}; score some of them into another "
+          "folder",
+          is_run ? "run" : "bundle", is_run ? of_run : symbols,
+          is_run ? kMaxSymbolsOfRun : kMaxSymbolsOfBundle));
     }
     if (run_id(prediction_config(header)) == run_id(config) && kept_name(header.header) == name) return;
     throw Error("has predictions of another run or of other samples");

@@ -260,7 +260,7 @@ std::string foreign_name_problem(std::string_view name) {
     return "allowed: a name of " + plain_name_form(kMaxForeignName);
   }
   // The headings of other columns of tables.
-  constexpr std::array kHeadings{"chance", "constant", "frequent", "paper", "position", "task"};
+  constexpr std::array kHeadings{"chance", "constant", "frequent", "level", "paper", "position", "task"};
   if (std::ranges::count(kHeadings, name) > 0) {
     return fmt::format("'{0}' heads another column of tables; give the model another name, such as my_{0}",
                        name);

@@ -42,7 +42,7 @@ std::vector<QuotedScore> read_quoted_scores(const std::filesystem::path& experim
   for (std::size_t i = 0; i < csv.size(); ++i) {
     scores.push_back({.task = std::string(csv.text(i, 0)),
                       .model = one_line(csv.text(i, 1)),
-                      .score = csv.real(i, 2) + 0.0,  // -0 is 0.
+                      .score = csv.real(i, 2) + 0.0,  // A table would print -0 as such.
                       .source = one_line(csv.text(i, 3), kWholeText),
                       .entry = std::filesystem::canonical(experiment).filename().string()});
     const QuotedScore& score = scores.back();

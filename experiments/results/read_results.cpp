@@ -76,9 +76,10 @@ struct Copy {
 
   // The metrics of a finished run are the same or lost: one more row would change what its neighbours mean.
   bool has_all_of(const Copy& other) const {
-    const bool is_start = std::ranges::mismatch(other.metrics, metrics).in1 == other.metrics.end();
-    const bool is_whole = !other.score || other.metrics.empty() || metrics.size() == other.metrics.size();
-    return is_start && is_whole && std::ranges::includes(rows, other.rows);
+    const bool has_metrics = other.score && !other.metrics.empty()
+                                 ? metrics == other.metrics
+                                 : std::ranges::mismatch(other.metrics, metrics).in1 == other.metrics.end();
+    return has_metrics && std::ranges::includes(rows, other.rows);
   }
   std::size_t size() const { return metrics.size() + rows.size(); }
 };

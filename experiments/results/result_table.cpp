@@ -186,10 +186,11 @@ ResultTable labelled_runs(const std::vector<RunFolder>& runs, const ReadingRules
     table.score_lengths = rules.score_lengths->text();
     table.reading_notes.push_back(scored_lengths_note(table.runs, *rules.score_lengths));
   }
-  if (judge.unjudged() > 0) {
-    table.reading_notes.push_back(fmt::format(
-        "Whether {} trained was not judged: there are more than {} tasks and ranges of training lengths.",
-        counted(judge.unjudged(), "run"), TrainingJudge::kMostMeasured));
+  if (judge.has_unjudged()) {
+    table.reading_notes.push_back(
+        fmt::format("The runs have more than {} pairs of a task and training lengths. Whether the others "
+                    "trained was not judged.",
+                    TrainingJudge::kMostMeasured));
   }
   if (without_score > 0) {
     table.reading_notes.push_back(fmt::format(

@@ -43,23 +43,21 @@ std::optional<double> TrainingJudge::best_without_input(const RunConfig& config)
   key.task = config.task;
   const std::string name =
       fmt::format("{} {} {}", training.first_length, training.last_length, identity_text(key, {Role::kCell}));
-  if (!measured_.contains(name)) {
-    if (measured_.size() == kMostMeasured) {
-      ++unjudged_;
-      return std::nullopt;
-    }
-    // More lengths than these are represented by some of them, evenly apart.
-    constexpr std::int64_t kMostLengths = 40;
-    const EvaluationConfig lengths{
-        .first_length = training.first_length,
-        .last_length = training.last_length,
-        .length_step = (training.last_length - training.first_length) / kMostLengths + 1};
-    measured_[name] =
-        measure_trivial_baselines(config.task, lengths, lengths.lengths(), kMaxDrawnSymbols / 32)
-            .best_without_input()
-            .score;
+  if (const auto found = measured_.find(name); found != measured_.end()) return found->second;
+  if (measured_.size() == kMostMeasured) {
+    has_unjudged_ = true;
+    return std::nullopt;
   }
-  return measured_.at(name);
+  // More lengths than these are represented by some of them, evenly apart.
+  constexpr std::int64_t kMostLengths = 40;
+  const EvaluationConfig lengths{
+      .first_length = training.first_length,
+      .last_length = training.last_length,
+      .length_step = (training.last_length - training.first_length) / kMostLengths + 1};
+  return measured_[name] =
+             measure_trivial_baselines(config.task, lengths, lengths.lengths(), kMaxDrawnSymbols / 32)
+                 .best_without_input()
+                 .score;
 }
 
 }  // namespace che

@@ -46,22 +46,22 @@ std::string divergence_text(const Divergence& divergence);
 // Measures the best predictor without an input once for each task and training lengths.
 class TrainingJudge {
  public:
-  // Tasks with training lengths that are measured, at most: each may take a second, and strangers' runs may
-  // have thousands of them.
+  // Pairs of a task and training lengths that are measured, at most: each may take seconds, and strangers'
+  // runs may have thousands.
   static constexpr std::size_t kMostMeasured = 128;
 
   // Returns nothing without metrics of the end, unless the model was to be evaluated without training, and
-  // nothing for a run of more tasks and training lengths than kMostMeasured.
+  // nothing where kMostMeasured other pairs were measured before.
   std::optional<TrainingOutcome> judge(const RunConfig& config, const std::vector<MetricsRow>& metrics);
 
-  // Runs that were not judged because of kMostMeasured.
-  std::size_t unjudged() const { return unjudged_; }
+  // Whether some run was not judged because of kMostMeasured.
+  bool has_unjudged() const { return has_unjudged_; }
 
  private:
   std::optional<double> best_without_input(const RunConfig& config);
 
   std::map<std::string, double> measured_;
-  std::size_t unjudged_ = 0;
+  bool has_unjudged_ = false;
 };
 
 }  // namespace che

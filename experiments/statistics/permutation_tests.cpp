@@ -58,8 +58,7 @@ double resampled(const std::vector<double>& values, Aggregate aggregate, RandomS
 }  // namespace
 
 std::size_t draws_of(std::size_t differences) {
-  constexpr std::size_t kWork = std::size_t{1} << 30;
-  return std::clamp<std::size_t>(kWork / std::max<std::size_t>(differences, 1), 1000, kRandomAssignments);
+  return std::clamp<std::size_t>(kDrawnValues / differences, 1000, kMaxDraws);
 }
 
 double sign_flip_p(const std::vector<double>& differences, Aggregate aggregate) {
@@ -146,13 +145,13 @@ double relabelling_p(const std::vector<double>& one, const std::vector<double>& 
     ++ways;
     as_far += distance() >= least ? 1U : 0U;
   };
-  if (relabellings(one.size(), other.size()) <= static_cast<double>(kRandomAssignments)) {
+  if (relabellings(one.size(), other.size()) <= static_cast<double>(kMaxDraws)) {
     do count();
     while (std::prev_permutation(is_of_one.begin(), is_of_one.end()));
   } else {
     count();
     RandomStream random(0, Purpose::kStatistics, kSplits);
-    for (std::size_t drawn = 0; drawn < kRandomAssignments; ++drawn) {
+    for (std::size_t drawn = 0; drawn < kMaxDraws; ++drawn) {
       shuffle(is_of_one, random);
       count();
     }
@@ -160,19 +159,25 @@ double relabelling_p(const std::vector<double>& one, const std::vector<double>& 
   return static_cast<double>(as_far) / static_cast<double>(ways);
 }
 
-double least_sign_flip_p(std::size_t differences, Aggregate aggregate) {
+std::optional<double> least_sign_flip_p(std::size_t differences, Aggregate aggregate) {
+  if (differences > kMaxExactPairs) return std::nullopt;
   std::vector<double> of_one_sign;
   for (std::size_t i = 0; i < differences; ++i) of_one_sign.push_back(std::exp2(static_cast<double>(i)));
   return sign_flip_p(of_one_sign, aggregate);
 }
 
 double least_relabelling_p(std::size_t one, std::size_t other, Aggregate aggregate) {
-  std::vector<double> low(one);
-  std::vector<double> high(other);
-  const auto count = static_cast<double>(one + other);
-  std::iota(low.begin(), low.end(), 0.0);
-  std::iota(high.begin(), high.end(), 3 * count);
-  return relabelling_p(low, high, aggregate);
+  if (relabellings(one, other) > static_cast<double>(kMaxDraws)) return 1.0 / (kMaxDraws + 1);
+  double least = 1;
+  // Where the groups differ in size, the gaps decide whether mirrored splits are as far.
+  for (const double gap : {0.5, 2.0}) {
+    std::vector<double> low(one);
+    std::vector<double> high(other);
+    for (std::size_t i = 0; i < one; ++i) low[i] = gap * static_cast<double>(i);
+    std::iota(high.begin(), high.end(), 10.0 * static_cast<double>(one + other));
+    least = std::min(least, relabelling_p(low, high, aggregate));
+  }
+  return least;
 }
 
 std::vector<std::optional<double>> holm_adjusted(const std::vector<std::optional<double>>& p_values) {

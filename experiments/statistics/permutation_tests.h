@@ -9,14 +9,15 @@
 
 namespace che {
 
-// A permutation test looks at every assignment of signs up to this number of pairs, and at kRandomAssignments
+// A permutation test looks at every assignment of signs up to this number of pairs, and at kMaxDraws
 // random ones beyond it.
 inline constexpr std::size_t kMaxExactPairs = 20;
-inline constexpr std::size_t kRandomAssignments = 100'000;
+inline constexpr std::size_t kMaxDraws = 100'000;
 
-// Returns how many random assignments or resamples of so many differences are drawn: 100,000 up to
-// kMaxFullyDrawn differences, and fewer beyond, which would take minutes: 2^30 / differences, at least 1,000.
-inline constexpr std::size_t kMaxFullyDrawn = (std::size_t{1} << 30) / kRandomAssignments;
+// Returns how many random assignments or resamples of so many differences are drawn: kMaxDraws up to
+// kMaxFullyDrawn differences, and kDrawnValues / differences beyond, at least 1,000.
+inline constexpr std::size_t kDrawnValues = std::size_t{1} << 30;
+inline constexpr std::size_t kMaxFullyDrawn = kDrawnValues / kMaxDraws;
 std::size_t draws_of(std::size_t differences);
 
 // Returns the two-sided p-value of paired differences under the hypothesis that each is as likely to have the
@@ -30,13 +31,14 @@ double sign_flip_p(const std::vector<double>& differences, Aggregate aggregate);
 // distribution (Fisher's permutation test). Its statistic is `aggregate` of `one` minus that of `other`. The
 // p-value is the share of all splits of the values into groups of these sizes whose statistic is as far from
 // zero as the observed one. Four against four give 2 / 70 at least. Where there are more than
-// kRandomAssignments splits, it looks at as many random ones. Equal values always give the same p. Each group
+// kMaxDraws splits, it looks at as many random ones. Equal values always give the same p. Each group
 // must have one value or more.
 double relabelling_p(const std::vector<double>& one, const std::vector<double>& other, Aggregate aggregate);
 
-// Return the least p that these tests can have with so many values, whatever the values. An aggregate that
-// leaves some of them out has more assignments with the same statistic than the mean.
-double least_sign_flip_p(std::size_t differences, Aggregate aggregate);
+// Return the least p that these tests can have with so many values, whatever the values; of more than
+// kMaxExactPairs differences nothing. An aggregate that leaves some values out has more assignments with the
+// same statistic than the mean.
+std::optional<double> least_sign_flip_p(std::size_t differences, Aggregate aggregate);
 double least_relabelling_p(std::size_t one, std::size_t other, Aggregate aggregate);
 
 // Returns in how many ways values can be split into groups of these sizes, or infinity beyond a double's
@@ -48,7 +50,6 @@ struct Interval {
   double high;
 };
 
-inline constexpr std::size_t kBootstrapResamples = kRandomAssignments;
 // An interval of fewer differences cannot be honest at 95 %. Even the widest that resamples can give, from
 // the least difference to the greatest, covers the median only with probability 1 - 2 / 2^n.
 inline constexpr std::size_t kMinIntervalPairs = 6;

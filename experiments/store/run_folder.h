@@ -15,8 +15,8 @@
 
 namespace che {
 
-// The most that a file of rows may have, and the files of a run in a bundle together: they are in memory at
-// once.
+// The most that a file of rows may have, as it is in memory at once; a bundle's files of one run have as much
+// together.
 inline constexpr std::size_t kMaxRowBytes = std::size_t{256} << 20;
 
 // Everything that is stored of a run.

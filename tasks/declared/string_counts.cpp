@@ -10,7 +10,7 @@
 namespace che {
 namespace {
 
-// Counts that are kept: 128 MiB, which take a second or two.
+// Counts that are kept of each of a task's two: 128 MiB.
 constexpr std::size_t kMaxCounts = std::size_t{1} << 23;
 
 constexpr std::int64_t kNoExponent = std::numeric_limits<std::int64_t>::min();

@@ -57,6 +57,7 @@ TEST_F(ProgramTest, RefusesWrongCommandLines) {
   expect_wrong({"status", results(), "more"},
                "che: status: unexpected argument 'more'\nRun `che status --help`");
   expect_wrong({"table", results(), "--runs", "--aggregate", "mean"}, "--runs excludes --aggregate");
+  expect_wrong({"run", small_config(), "--list", "--dry-run"}, "--list excludes --dry-run");
   expect_wrong({"table", results(), "--lengths", "--metric", "loss"}, "--metric excludes --lengths");
   // An unset variable of a shell leaves an empty value.
   expect_wrong({"run", small_config(), "-o", ""}, "che: run: --output: is empty; give it a value\n");

@@ -67,6 +67,12 @@ TEST_F(ReadingProgram, EveryCommandChoosesRunsAlike) {
   expect_contains(che(reading({"prune"}, only)).output, {"deleted the checkpoints of 1 of 1 run"});
   output_of(reading({"plot", "--figure", "map", "--format", "svg", "-o", file("figures")}, only));
   expect_refusal(che(reading({"plot"}, only)), {"--only needs --output"});
+  const std::string own = std::filesystem::absolute(results()) / "runs.csv";
+  std::filesystem::create_symlink(own, file("page.html"));
+  for (const std::string& page : {own, file("page.html")}) {
+    expect_refusal(che({"report", results(), "-o", page}),
+                   {"is a CSV file that a page writes; name another"});
+  }
   EXPECT_FALSE(contains(read_file(file("figures/figure-data/map.csv")), "reverse_string"));
 }
 

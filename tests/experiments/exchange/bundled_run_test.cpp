@@ -79,7 +79,7 @@ TEST_F(BundledRuns, HasNoRowsThatNoRunCanHave) {
       [](EvaluationRow& row) {
         row.encoding_settings = {{"scaling", "none"}};
       },
-      "encoding_settings scaling=none; allowed: settings off their defaults");
+      "length 41: encoding_settings scaling=none; allowed: settings off their defaults");
   std::vector<EvaluationRow> unbounded = good;
   unbounded.front().loss = infinity;  // A probability of 0.
   run.write_evaluation(unbounded);

@@ -350,6 +350,7 @@ TEST_F(PredictionRuns, RefuseWhatAFolderCannotHold) {
   expect_contains(problem_of("randomized_rope"), {"is an encoding of che"});
   expect_contains(problem_of("lstm"), {"is a model of che", "my_lstm"});
   expect_contains(problem_of("chance"), {"heads another column", "my_chance"});
+  expect_contains(problem_of("task"), {"heads another column", "my_task"});
   expect_contains(problem_of("../up"), {"allowed: a name"});
   expect_contains(problem_of("-x"), {"allowed: a name"});
   expect_contains(problem_of(std::string(61, 'a')), {"allowed: a name"});

@@ -177,8 +177,9 @@ TEST_F(Predictions, ForTooManySamplesAreNotKept) {
                   {"are not kept", "for samples of 500480000 symbols; allowed: 67108864 and 500000000"});
 }
 
-TEST_F(Predictions, OfAFileAndOfABundleHaveABound) {
+TEST_F(Predictions, OfAFileARunAndABundleHaveABound) {
   const RunConfig config = prediction_config(score());
+  const auto kept = files_of(store_predictions(path().parent_path() / "run", score()));
   double symbols = 0;
   const auto header_of = [&](std::int64_t samples) {
     change(1, [&](Json& header) {
@@ -187,14 +188,15 @@ TEST_F(Predictions, OfAFileAndOfABundleHaveABound) {
     });
     return zstd_frame(lines_[0] + "\n" + lines_[1] + "\n");
   };
-  const auto message = [&](std::int64_t samples) {
-    const std::map<std::string, std::string> files{
-        {"predictions-0123456789ab.jsonl.zst", header_of(samples)}};
+  const auto message = [&](std::int64_t samples, std::map<std::string, std::string> files = {}) {
+    files["predictions-ffffffffffff.jsonl.zst"] = header_of(samples);
     return message_of([&] { check_kept_predictions(config, {}, files, "run", symbols); });
   };
   expect_contains(message(199'936), {":1: has predictions of another run or of other samples"});
   expect_contains(message(200'064),
-                  {":1: lengths and samples: the samples have 2000640000 symbols; allowed: 2000000000"});
+                  {"samples: the samples have 2000640000 symbols; allowed: up to 2000000000"});
+  expect_contains(message(200'000, kept),
+                  {":1: the run's predictions are for samples of 2000000896 symbols; allowed: 2000000000"});
   symbols = 2e10 - 640'000;
   expect_contains(message(64), {":1: has predictions of another run or of other samples"});
   expect_contains(message(64), {":1: the bundle's predictions are for samples of 20000640000 symbols; "

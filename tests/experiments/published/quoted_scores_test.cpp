@@ -43,11 +43,12 @@ TEST(QuotedScores, OfTheRegularTasksHaveTheMeansThatThePaperPrints) {
 TEST(QuotedScores, AreReadAsSpreadsheetsWriteThem) {
   const ScratchFolder folder;
   write_file_atomically(folder.path() / kQuotedFile,
-                        "\xEF\xBB\xBFtask,model,score,source\r\nparity_check,lstm,1.0,a table");
+                        "\xEF\xBB\xBFtask,model,score,source\r\nparity_check,lstm,-0,a table");
   const auto quoted = read_quoted_scores(folder.path());
   ASSERT_EQ(1U, quoted.size());
   EXPECT_EQ("parity_check", quoted[0].task);
   EXPECT_EQ("a table", quoted[0].source);
+  EXPECT_FALSE(std::signbit(quoted[0].score));
 }
 
 TEST(QuotedScores, HaveOneLineForATaskAndModel) {

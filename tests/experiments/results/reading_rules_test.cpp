@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "experiments/results/comparison.h"
+#include "tables/units.h"
 #include "tests/contains.h"
 #include "tests/experiments/results/made_up_experiment.h"
 #include "tests/message_of.h"
@@ -95,7 +96,9 @@ TEST_F(ReadingRulesTest, ALossThatIsNoNumberIsNoScore) {
   run.write_evaluation(rows);
   ReadingRules rules = rules_for("41:44");
   rules.metric = Metric::named("loss");
-  EXPECT_FALSE(make_table(open_runs(scratch_.path()), rules).runs[0].score);
+  const ResultTable table = make_table(open_runs(scratch_.path()), rules);
+  EXPECT_FALSE(table.runs[0].score);
+  expect_contains(score_units(table, "in percent"), {"Accuracies are in percent, scores are nats"});
 }
 
 // The config that ran last decides nothing: two runs whose configs ask for other lengths share a column where

@@ -1,5 +1,6 @@
 #include "tasks/declared/automaton_task.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -173,6 +174,11 @@ TEST(AutomatonTask, RefusesLengthsWithoutBalancedSamples) {
               HasSubstr("small: has no balanced samples of length 40"));
   const auto large = make_task(small_definition(kNoThree, "answer: accept\nsample: balanced\n"));
   EXPECT_EQ(message_of([&] { check_length(*large, 10'000); }), "(no error)");
+  std::string cycle;
+  for (int i = 0; i < 839; ++i) cycle += fmt::format("{0} {1} a\n{0} {0} b\n", i, (i + 1) % 839);
+  const auto too_large = make_task(small_definition(cycle + "0\n", "answer: accept\nsample: balanced\n"));
+  EXPECT_THAT(message_of([&] { check_length(*too_large, 10'000); }),
+              HasSubstr("need too many counts; allowed with 839 states: up to 9997"));
 }
 
 TEST(AutomatonTask, DoesNotDependOnTheSplitOfTheBatch) {
