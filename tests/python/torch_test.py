@@ -382,8 +382,14 @@ class Interface(unittest.TestCase):
       def biass(self, q, k, positions):
         return -positions.distances().abs()
 
+    class Short(ct.Encoding):
+      def bias(self, q, k, positions):
+        return torch.where(positions.distances().abs() < 16, 0.0, torch.nan)
+
     with tempfile.TemporaryDirectory() as folder:
       config = self.config_of(folder)
+      with self.assertRaisesRegex(FloatingPointError, "the model's logits at length (10|20) are not numbers"):
+        ct.train(config, Short, out=folder)
       with self.assertRaisesRegex(ValueError, "encoding Misspelt: overrides none of bias, rotate and logits"):
         ct.train(config, Misspelt, out=folder)
       with self.assertRaisesRegex(ValueError, "derive it from che_tasks.torch.Encoding"):

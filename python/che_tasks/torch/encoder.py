@@ -166,4 +166,5 @@ def load_parameters(model: Encoder, parameters: str | os.PathLike[str] | Mapping
   for name, parameter in own.items():
     if parameter.shape != parameters[name].shape:
       raise ValueError(f"{name}: got shape {tuple(parameters[name].shape)}; the model has {tuple(parameter.shape)}")
+  for name, parameter in own.items():
     parameter.data.copy_(parameters[name])

@@ -177,7 +177,7 @@ class Trainer:
     """Makes the run's remaining steps, and returns the mean accuracy over the last tenth of the run.
 
     `report` is called every few seconds with the steps made and the accuracy of the last. Raises ValueError if no step
-    is left, and FloatingPointError if the last loss is not finite.
+    is left, and FloatingPointError if the loss is not finite, of which every 100th and the last are looked at.
     """
     steps = self.run.settings["training.steps"]
     if steps <= self.steps_made:
@@ -186,17 +186,22 @@ class Trainer:
     for _ in range(self.steps_made, steps):
       loss, accuracy, _ = self.step()
       accuracies.append(accuracy)
+      if (self.steps_made % 100 == 0 or self.steps_made == steps) and not torch.isfinite(loss):
+        raise FloatingPointError(
+          f"the loss of step {self.steps_made} is {float(loss)}; a smaller learning rate may help"
+        )
       if report is not None and time.monotonic() - reported > REPORT_SECONDS:
         report(self.steps_made, float(accuracies[-1]))
         reported = time.monotonic()
-    if not torch.isfinite(loss):
-      raise FloatingPointError(f"the loss of step {steps} is {float(loss)}; a smaller learning rate may help")
     return float(torch.stack(accuracies[-max(1, steps // 10) :]).mean())
 
 
 @torch.no_grad()
 def predict(run: Run, model: nn.Module, batch: Batch, device: str | torch.device = "cpu") -> np.ndarray[Any, Any]:
-  """The model's symbols for test samples, (samples, output length), 64 samples at a time as che measures them."""
+  """The model's symbols for test samples, (samples, output length), 64 samples at a time as che measures them.
+
+  Raises FloatingPointError where a logit is not a number, which would count as the symbol 0.
+  """
   _project(model)
   model.eval()
   tensors = to_tensors(batch, len(run.task.input_symbols)).to(device)
@@ -206,7 +211,10 @@ def predict(run: Run, model: nn.Module, batch: Batch, device: str | torch.device
       run,
       lambda count, layer, index=index: run.test_positions(count, layer, batch.length, index),  # type: ignore[misc]
     )
-    outputs.append(model(tokens, tensors.target.shape[1], positions).argmax(-1))
+    logits = model(tokens, tensors.target.shape[1], positions)
+    if logits.isnan().any():
+      raise FloatingPointError(f"the model's logits at length {batch.length} are not numbers")
+    outputs.append(logits.argmax(-1))
   return np.asarray(torch.cat(outputs).cpu())
 
 
