@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <map>
+#include <memory>
 #include <set>
 #include <tuple>
 
@@ -66,21 +67,31 @@ void check_corpora(const std::vector<RunFolder>& runs) {
 
 namespace {
 
+// Predictions that n-grams are measured on, at most: strangers' runs may have billions.
+constexpr std::int64_t kMostPredictions = std::int64_t{1} << 24;
+
 // The losses of kNgramOrders on the windows of a run's one test length, mean over the windows of the mean
-// over their predictions that count.
+// over their predictions that count. Of windows with more than kMostPredictions the first count.
 std::vector<double> ngram_losses(const Ngrams& ngrams, const RunConfig& config) {
-  const std::int64_t samples = config.evaluation.samples;
+  const std::unique_ptr<Workload> workload = create_workload(config);
   SequenceBatch batch;
-  create_workload(config)->evaluation_batch(config.evaluation.lengths().front(), 0, samples, batch);
   std::vector<double> sums(kNgramOrders.size());
-  for (std::int64_t i = 0; i < batch.size * batch.outputs; ++i) {
-    const std::int64_t seen = batch.width - batch.outputs + i % batch.outputs + 1;
-    const auto* const row = batch.tokens.data() + i / batch.outputs * batch.width;
-    const std::vector<double> losses =
-        ngrams.losses({row, static_cast<std::size_t>(seen)}, batch.targets[static_cast<std::size_t>(i)]);
-    for (std::size_t n = 0; n < sums.size(); ++n) sums[n] += losses[kNgramOrders[n]];
+  std::int64_t predictions = 0;
+  // A batch at a time: all windows together may have gigabytes.
+  for (std::int64_t first = 0; first < config.evaluation.samples && predictions < kMostPredictions;
+       first += kEvaluationBatch) {
+    workload->evaluation_batch(config.evaluation.lengths().front(), first,
+                               std::min(kEvaluationBatch, config.evaluation.samples - first), batch);
+    predictions += batch.size * batch.outputs;
+    for (std::int64_t i = 0; i < batch.size * batch.outputs; ++i) {
+      const std::int64_t seen = batch.width - batch.outputs + i % batch.outputs + 1;
+      const auto* const row = batch.tokens.data() + i / batch.outputs * batch.width;
+      const std::vector<double> losses =
+          ngrams.losses({row, static_cast<std::size_t>(seen)}, batch.targets[static_cast<std::size_t>(i)]);
+      for (std::size_t n = 0; n < sums.size(); ++n) sums[n] += losses[kNgramOrders[n]];
+    }
   }
-  for (double& sum : sums) sum /= static_cast<double>(batch.size * batch.outputs);
+  for (double& sum : sums) sum /= static_cast<double>(predictions);
   return sums;
 }
 

@@ -13,7 +13,7 @@
 
 #include "core/parallel.h"
 #include "experiments/results/result_table.h"
-#include "tasks/task.h"
+#include "tasks/declared/automaton_task.h"
 
 namespace che {
 namespace {
@@ -24,9 +24,14 @@ namespace statistics = boost::math::statistics;
 // likeliest.
 constexpr std::int64_t kMinFitted = 1024;
 
-// Up to this many input symbols, drawing one takes about the same time. Beyond, it takes longer the more they
-// are.
-constexpr std::int64_t kSmallAlphabet = 16;
+// How long it takes to draw a symbol of an input, in units of a small alphabet's: it grows with the symbols,
+// and balanced samples look at the counts of each.
+std::int64_t drawing_cost(const Task& task) {
+  const std::int64_t symbols = std::ssize(task.input_symbols());
+  const auto* const declared = dynamic_cast<const AutomatonTask*>(&task);
+  if (declared != nullptr && declared->definition().sampling == InputSampling::kBalanced) return 2 * symbols;
+  return (symbols + 15) / 16;
+}
 
 // A table with more rows than this has one bound for all of them.
 constexpr std::int64_t kRowsOfOwnBound = 16;
@@ -209,8 +214,7 @@ TrivialBaselines measure_trivial_baselines(const TaskConfig& task_config, const 
                                            std::int64_t max_symbols) {
   const std::unique_ptr<Task> task = create_task(task_config);
   const std::size_t symbols = task->output_symbols().size();
-  const std::int64_t alphabet = std::max(kSmallAlphabet, std::ssize(task->input_symbols()));
-  const std::int64_t of_length = max_symbols / std::ssize(lengths) * kSmallAlphabet / alphabet;
+  const std::int64_t of_length = max_symbols / std::ssize(lengths) / drawing_cost(*task);
   const std::optional<FrequentSymbol> counting = FrequentSymbol::of(*task);
 
   std::vector<BatchAccuracies> constant(symbols);

@@ -43,8 +43,8 @@ struct TrivialBaselines {
 };
 
 // The input symbols that predictors are fitted to, at most, and those that they are measured on: a stranger's
-// run may ask for hours of sampling. Symbols of a large alphabet count more, as they take longer to draw. One
-// sample of each length is drawn whatever the bound.
+// run may ask for hours of sampling. Symbols of a large alphabet and of balanced samples count more, as they
+// take longer to draw. One sample of each length is drawn whatever the bound.
 inline constexpr std::int64_t kMaxDrawnSymbols = std::int64_t{1} << 28;
 
 // Measures them from the task's generator at these lengths, with the samples and the seed of `evaluation`, or

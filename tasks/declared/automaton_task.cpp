@@ -121,8 +121,10 @@ std::int64_t AutomatonTask::output_length(std::int64_t length) const {
 std::string AutomatonTask::length_problem(std::int64_t length) const {
   if (!balanced_) return {};
   if (length > balanced_->accepted.max_length()) {
-    return fmt::format("balanced samples of length {} need too many counts; allowed with {} states: up to {}",
-                       length, definition_.automaton.states(), balanced_->accepted.max_length());
+    return fmt::format(
+        "balanced samples of length {} need too many counts; allowed with {} states and {} symbols: up to {}",
+        length, definition_.automaton.states(), definition_.automaton.symbols.size(),
+        balanced_->accepted.max_length());
   }
   if (balanced_->has_both(input_length(length))) return {};
   // Which lengths have strings of a kind repeats, at the latest after as many lengths as there are states.

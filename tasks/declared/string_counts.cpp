@@ -10,7 +10,7 @@
 namespace che {
 namespace {
 
-// Counts that are kept of each of a task's two: 128 MiB.
+// Counts that are kept of each of a task's two: 128 MiB. Of more than three symbols they are fewer.
 constexpr std::size_t kMaxCounts = std::size_t{1} << 23;
 
 constexpr std::int64_t kNoExponent = std::numeric_limits<std::int64_t>::min();
@@ -37,7 +37,9 @@ StringCounts::StringCounts(const FiniteAutomaton& automaton, bool accepted) : au
 }
 
 std::int64_t StringCounts::max_length() const {
-  return static_cast<std::int64_t>(kMaxCounts / automaton_.states()) - 1;
+  // Each count is a sum over the symbols.
+  const std::size_t pairs = std::max<std::size_t>(automaton_.symbols.size() / 2, 1);
+  return static_cast<std::int64_t>(kMaxCounts / automaton_.states() / pairs) - 1;
 }
 
 void StringCounts::extend(std::size_t length) const {

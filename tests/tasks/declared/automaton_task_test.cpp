@@ -178,7 +178,7 @@ TEST(AutomatonTask, RefusesLengthsWithoutBalancedSamples) {
   for (int i = 0; i < 839; ++i) cycle += fmt::format("{0} {1} a\n{0} {0} b\n", i, (i + 1) % 839);
   const auto too_large = make_task(small_definition(cycle + "0\n", "answer: accept\nsample: balanced\n"));
   EXPECT_THAT(message_of([&] { check_length(*too_large, 10'000); }),
-              HasSubstr("need too many counts; allowed with 839 states: up to 9997"));
+              HasSubstr("need too many counts; allowed with 839 states and 2 symbols: up to 9997"));
 }
 
 TEST(AutomatonTask, DoesNotDependOnTheSplitOfTheBatch) {
