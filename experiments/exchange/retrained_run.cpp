@@ -84,8 +84,8 @@ std::size_t drop_validation_at_other_steps(std::vector<MetricsRow>& rows,
 }
 
 // Takes what only one side has measured from `published` and `again`: losses of a text by position and of
-// validation, which a config can ask for later, or no more. Returns what the bundle has alone, in words;
-// empty for nothing.
+// validation, which a config can ask for later, or no more. Returns what one side has alone, in words; empty
+// for nothing.
 std::string drop_unpaired(BundledRun& published, std::vector<MetricsRow>& again) {
   const RunConfig& config = published.config;
   if (!config.has_text()) return "";
@@ -97,10 +97,15 @@ std::string drop_unpaired(BundledRun& published, std::vector<MetricsRow>& again)
     dropped = {"losses by position"};
   }
   if (drop_validation_at_other_steps(published.metrics, again) > 0) dropped.push_back("validation losses");
-  drop_validation_at_other_steps(again, published.metrics);
-  if (dropped.empty()) return "";
-  return fmt::format("; {} are not compared, as the run that was trained again has none",
-                     fmt::join(dropped, " and "));
+  std::string text;
+  if (!dropped.empty()) {
+    text = fmt::format("; {} are not compared, as the run that was trained again has none",
+                       fmt::join(dropped, " and "));
+  }
+  if (const std::size_t lost = drop_validation_at_other_steps(again, published.metrics); lost > 0) {
+    text += fmt::format("; the bundle lacks validation losses at {} of its config", counted(lost, "step"));
+  }
+  return text;
 }
 
 // Puts rows of training together, so that they end at the steps of `like`: means over the steps of each.
@@ -192,6 +197,12 @@ RetrainingResult compare_with_published(BundledRun published, const std::vector<
       has_metrics && begin_of_final_steps(published.metrics) < begin_of_final_steps(metrics_again);
   if (!has_same_ends) metrics_again = with_ends_of(published.metrics, metrics_again);
   std::string notes = drop_unpaired(published, metrics_again);
+  const auto lost_steps = std::ranges::count_if(config.evaluation.at_steps, [&](std::int64_t step) {
+    return steps_again.contains(step) && !published.at_steps.contains(step);
+  });
+  if (lost_steps > 0) {
+    notes += fmt::format("; the bundle lacks rows of {} of its config", counted(lost_steps, "step"));
+  }
   // A first row may be all that is left of several, unless its numbers are the means of all steps up to it.
   const bool lacks_end = has_metrics && published.metrics.back().step == config.training.steps &&
                          !has_final_steps(published.metrics, config.log.every_steps) &&
