@@ -144,6 +144,11 @@ int run(const RunOptions& options) {
   const PendingWork work = prepare_training(sweep.runs, experiment, options.retrain);
   announce_otherwise();
   for (const std::string& note : work.notes) print_progress(note + "\n");
+  if (!work.to_begin_again.empty()) {
+    print_progress(
+        fmt::format("{} begin again: their models go, and their rows are now in files *.replaced\n",
+                    counted(work.to_begin_again.size(), "run")));
+  }
   begin_again(experiment, work.to_begin_again);
   const std::int64_t workers = workers_for(work.configs, options.workers);
   print_progress(fmt::format("{}: {}, {} done, {} to do{} in {} with {}; results in {}\n", sweep.name,

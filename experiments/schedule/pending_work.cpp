@@ -236,7 +236,7 @@ void begin_again(const fs::path& experiment, const PassedSteps& passed) {
     run.set_at_steps_aside();
     run.write_status({});
     remove_checkpoints(run.path());
-    run.write_metrics({});
+    run.set_metrics_aside();
   }
 }
 
