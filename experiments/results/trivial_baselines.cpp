@@ -29,7 +29,7 @@ constexpr std::int64_t kMinFitted = 1024;
 std::int64_t drawing_cost(const Task& task) {
   const std::int64_t symbols = std::ssize(task.input_symbols());
   const auto* const declared = dynamic_cast<const AutomatonTask*>(&task);
-  if (declared != nullptr && declared->definition().sampling == InputSampling::kBalanced) return 2 * symbols;
+  if (declared != nullptr && declared->definition().sampling == InputSampling::kBalanced) return 16 * symbols;
   return (symbols + 15) / 16;
 }
 

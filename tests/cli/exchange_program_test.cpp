@@ -211,6 +211,9 @@ TEST_F(ExchangeProgram, TrainsRunsOfABundleAgain) {
   // A later bundle has rows on the way, which the runs of this folder have passed.
   ASSERT_EQ(0,
             che({"run", small_config(), "evaluation.at_steps=[20]", "--retrain", "-o", published}).exit_code);
+  for (const auto& run : std::filesystem::directory_iterator(published + "/runs")) {
+    EXPECT_TRUE(std::filesystem::exists(run.path() / "metrics.csv.replaced"));
+  }
   ASSERT_EQ(0, che({"bundle", published, "-o", bundle}).exit_code);
   expect_contains(output_of({"verify", bundle, "--retrain", "all", "-o", results()}),
                   {"0 done before", "2 runs trained again: 2 equal"});

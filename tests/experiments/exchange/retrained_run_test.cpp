@@ -169,6 +169,10 @@ TEST_F(RetrainedText, MayHaveBeenMeasuredBeforeItsConfigAskedForMore) {
   published_.evaluation[1].positions.clear();
   published_.metrics.back().validation_loss.reset();
   EXPECT_EQ(Agreement::kEqual, compare().agreement);
+  expect_contains(compare().text, {"; the bundle lacks validation losses at 1 step of its config"});
+  published_.config.evaluation.at_steps = {1};
+  again_.at_steps[1] = again_.evaluation;
+  expect_contains(compare().text, {"; the bundle lacks rows of 1 step of its config"});
 }
 
 TEST_F(RetrainedText, IsLeftOutWhereItsCorpusIsNot) {

@@ -60,6 +60,15 @@ TEST_F(CheckpointTest, IsDamagedWithAStepBeforeTheFirst) {
   expect_contains(loaded.warnings.front(), {"is of step -5"});
 }
 
+TEST_F(CheckpointTest, IsDamagedWithSumsThatNoTrainingHas) {
+  Checkpoint checkpoint = at_step(5);
+  checkpoint.sums.accuracy = checkpoint.sums.steps + 1;
+  save_checkpoint(folder_, "run", checkpoint);
+  const LoadedCheckpoint loaded = load("run", 2);
+  EXPECT_FALSE(loaded.checkpoint.has_value());
+  expect_contains(loaded.warnings.at(0), {"has an accuracy of "});
+}
+
 TEST_F(CheckpointTest, NothingIsThereAtFirst) {
   const LoadedCheckpoint loaded = load("run", 2);
   EXPECT_FALSE(loaded.checkpoint.has_value());
