@@ -144,12 +144,18 @@ int run(const RunOptions& options) {
   const PendingWork work = prepare_training(sweep.runs, experiment, options.retrain);
   announce_otherwise();
   for (const std::string& note : work.notes) print_progress(note + "\n");
-  if (!work.to_begin_again.empty()) {
-    print_progress(
-        fmt::format("{} begin again: their models go, and their rows are now in files *.replaced\n",
-                    counted(work.to_begin_again.size(), "run")));
+  PassedSteps again = work.to_begin_again;
+  // Jobs of a later call keep what they have.
+  for (std::size_t i = options.max_jobs > 0 ? static_cast<std::size_t>(options.max_jobs) : work.jobs.size();
+       i < work.jobs.size(); ++i) {
+    for (const RunFolder& run : work.jobs[i]) again.erase(run.id());
   }
-  begin_again(experiment, work.to_begin_again);
+  if (!again.empty()) {
+    print_progress(
+        fmt::format("to begin again: {}; the models go, and the rows are now in files *.replaced\n",
+                    counted(again.size(), "run")));
+  }
+  begin_again(experiment, again);
   const std::int64_t workers = workers_for(work.configs, options.workers);
   print_progress(fmt::format("{}: {}, {} done, {} to do{} in {} with {}; results in {}\n", sweep.name,
                              counted(work.runs(), "run"), work.complete, work.configs.size(),

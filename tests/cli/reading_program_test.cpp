@@ -68,6 +68,7 @@ TEST_F(ReadingProgram, EveryCommandChoosesRunsAlike) {
   output_of(reading({"plot", "--figure", "map", "--format", "svg", "-o", file("figures")}, only));
   expect_refusal(che(reading({"plot"}, only)), {"--only needs --output"});
   const std::string own = std::filesystem::absolute(results()) / "runs.csv";
+  output_of({"report", results()});
   std::filesystem::create_symlink(own, file("page.html"));
   for (const std::string& page : {own, file("page.html")}) {
     expect_refusal(che({"report", results(), "-o", page}),
