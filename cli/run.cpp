@@ -151,9 +151,8 @@ int run(const RunOptions& options) {
     for (const RunFolder& run : work.jobs[i]) again.erase(run.id());
   }
   if (!again.empty()) {
-    print_progress(
-        fmt::format("to begin again: {}; the models go, and the rows are now in files *.replaced\n",
-                    counted(again.size(), "run")));
+    print_progress(fmt::format("to begin again: {}; the models go, and the rows stay in files *.replaced\n",
+                               counted(again.size(), "run")));
   }
   begin_again(experiment, again);
   const std::int64_t workers = workers_for(work.configs, options.workers);

@@ -40,7 +40,7 @@ bool is_loss(double value) { return std::isnan(value) || value > -kLossTolerance
 // Throws Error for a row of an evaluation that the run cannot have.
 void check_row(const RunConfig& config, const Task* task, const EvaluationRow& row) {
   try {
-    config_of_row(config, row.encoding_settings);
+    if (!row.encoding_settings.empty()) config_of_row(config, row.encoding_settings);
   } catch (const Error& error) {
     throw Error(fmt::format("length {}: {}", row.length, error.what()));
   }

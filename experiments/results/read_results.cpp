@@ -52,7 +52,7 @@ struct FoundRuns {
 struct Copy {
   std::optional<std::string> score;  // A run has none where it does not count in tables.
   std::vector<std::string> metrics;  // A row is the mean since the row before.
-  std::set<std::string> rows;        // Of evaluations.
+  std::set<std::string> rows;        // These are of evaluations.
 
   explicit Copy(const RunFolder& run) {
     const StoredRun stored = run.read();

@@ -85,7 +85,8 @@ Checkpoint parse_checkpoint(std::string_view bytes, const std::string& id, std::
     throw Error(fmt::format("says that it has {} values per tensor instead of {}", header.size, size));
   }
   if (header.step < 0) throw Error(fmt::format("is of step {}", header.step));
-  if (!(header.sums.accuracy >= 0 && header.sums.accuracy <= header.sums.steps)) {
+  constexpr double kRounding = 1.001;  // Accuracies are summed in single precision on the way.
+  if (!(header.sums.accuracy >= 0 && header.sums.accuracy <= kRounding * header.sums.steps)) {
     throw Error(fmt::format("has an accuracy of {} in {} steps", header.sums.accuracy, header.sums.steps));
   }
   Checkpoint checkpoint{.step = header.step, .sums = header.sums};

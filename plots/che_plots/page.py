@@ -175,7 +175,7 @@ def replacement_of(file: pathlib.Path) -> Iterator[BinaryIO]:
 
 
 def save(figures: Sequence[Figure], folder: pathlib.Path, stem: str, formats: Sequence[str]) -> list[pathlib.Path]:
-  """Writes the pages, NAME.FORMAT or NAME-1.FORMAT and so on, and names others of these names."""
+  """Writes the pages, NAME.FORMAT or NAME-1.FORMAT and so on. Prints which others of these names exist."""
   files = []
   for kind in formats:
     names = {folder / f"{stem}{page}.{kind}" for page in ("", *(f"-{number}" for number in range(1, 100)))}

@@ -10,7 +10,7 @@
 namespace che {
 namespace {
 
-// Counts that are kept of each of a task's two: 128 MiB. Of more than three symbols they are fewer.
+// A task keeps two sets of so many counts at most, which have 128 MiB each.
 constexpr std::size_t kMaxCounts = std::size_t{1} << 23;
 
 constexpr std::int64_t kNoExponent = std::numeric_limits<std::int64_t>::min();
@@ -37,7 +37,7 @@ StringCounts::StringCounts(const FiniteAutomaton& automaton, bool accepted) : au
 }
 
 std::int64_t StringCounts::max_length() const {
-  // Each count is a sum over the symbols.
+  // Each count is a sum over the symbols, so that many symbols allow fewer counts.
   const std::size_t pairs = std::max<std::size_t>(automaton_.symbols.size() / 2, 1);
   return static_cast<std::int64_t>(kMaxCounts / automaton_.states() / pairs) - 1;
 }
