@@ -144,23 +144,18 @@ int run(const RunOptions& options) {
   const PendingWork work = prepare_training(sweep.runs, experiment, options.retrain);
   announce_otherwise();
   for (const std::string& note : work.notes) print_progress(note + "\n");
-  PassedSteps again = work.to_begin_again;
-  // Jobs of a later call keep what they have.
-  for (std::size_t i = options.max_jobs > 0 ? static_cast<std::size_t>(options.max_jobs) : work.jobs.size();
-       i < work.jobs.size(); ++i) {
-    for (const RunFolder& run : work.jobs[i]) again.erase(run.id());
+  if (const std::size_t again = work.to_begin_again.size(); again > 0) {
+    print_progress(fmt::format(
+        "to begin again: {}; as a job starts, its models go, and its rows stay in files *.replaced\n",
+        counted(again, "run")));
   }
-  if (!again.empty()) {
-    print_progress(fmt::format("to begin again: {}; the models go, and the rows stay in files *.replaced\n",
-                               counted(again.size(), "run")));
-  }
-  begin_again(experiment, again);
   const std::int64_t workers = workers_for(work.configs, options.workers);
   print_progress(fmt::format("{}: {}, {} done, {} to do{} in {} with {}; results in {}\n", sweep.name,
                              counted(work.runs(), "run"), work.complete, work.configs.size(),
                              trained_text(work.trained), counted(work.jobs.size(), "job"),
                              counted(workers, "worker"), one_line(experiment.string(), kWholeText)));
-  const Schedule schedule{.workers = workers, .max_jobs = options.max_jobs};
+  const Schedule schedule{
+      .workers = workers, .max_jobs = options.max_jobs, .to_begin_again = work.to_begin_again};
   const int code = run_jobs(work.jobs, schedule, program);
   // An interrupted call ends at once; `che status` names diverged runs, too.
   if (stop_signal() == 0) warn_of_divergence(work.jobs);

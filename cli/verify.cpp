@@ -124,7 +124,6 @@ int retrain(const BundleSummary& summary, const RetrainingChoice& choice, const 
   const RetrainingFolder folder(experiment, configs);
   const PendingWork work = prepare_training(configs, experiment, true);
   folder.store();
-  begin_again(experiment, work.to_begin_again);
   for (const auto& [reason, runs] : choice.left_out()) {
     fmt::print("left out     {} {}\n", counted(runs, "run"), reason);
   }
@@ -132,7 +131,7 @@ int retrain(const BundleSummary& summary, const RetrainingChoice& choice, const 
   print_progress(fmt::format("retraining   {} of {} with {}, {} done before; results in {}\n",
                              counted(published.size(), "run"), summary.runs, counted(workers, "worker"),
                              work.complete, one_line(experiment.string(), kWholeText)));
-  const Schedule schedule{.workers = workers};
+  const Schedule schedule{.workers = workers, .to_begin_again = work.to_begin_again};
   const int code = run_jobs(work.jobs, schedule, compute_program());
   if (code == kExitAgain) {
     if (options.choice.count) {

@@ -17,6 +17,7 @@
 #include "core/text.h"
 #include "experiments/plan/run_workload.h"
 #include "experiments/schedule/devices.h"
+#include "experiments/schedule/pending_work.h"
 #include "experiments/schedule/progress.h"
 #include "experiments/schedule/sweep_progress.h"
 
@@ -114,7 +115,7 @@ class Scheduler {
       : jobs_(jobs),
         schedule_(schedule),
         program_(program),
-        whole_(jobs, schedule.evaluation),
+        whole_(jobs, schedule.evaluation, schedule.to_begin_again),
         job_limit_(schedule.max_jobs > 0 ? std::min(jobs.size(), static_cast<std::size_t>(schedule.max_jobs))
                                          : jobs.size()) {}
 
@@ -134,9 +135,30 @@ class Scheduler {
   void start_workers() {
     while (next_job_ < job_limit_ && active_.size() < static_cast<std::size_t>(schedule_.workers)) {
       const std::vector<RunFolder>& job = jobs_[next_job_++];
+      if (!can_begin(job)) continue;
       WorkerTask task{.folders = {}, .evaluation = schedule_.evaluation, .parent = getpid()};
       for (const RunFolder& run : job) task.folders.push_back(run.path().string());
       active_.emplace_back(program_, task, job, gpu_for(config_of(job, schedule_)));
+    }
+  }
+
+  // Makes those runs of `job` begin again that have to.
+  bool can_begin(const std::vector<RunFolder>& job) {
+    PassedSteps passed;
+    for (const RunFolder& run : job) {
+      const auto found = schedule_.to_begin_again.find(run.id());
+      if (found != schedule_.to_begin_again.end()) passed.insert(*found);
+    }
+    try {
+      begin_again(job.front().experiment(), passed);
+      return true;
+    } catch (const Error& error) {
+      const std::string& name = job.front().id();
+      display_.finish(name, fmt::format("{}: not begun again: {}", name, error.what()));
+      whole_.finish(name, true);
+      has_failed_ = true;
+      is_unwritable_ |= error.kind() == ErrorKind::kRuntime;
+      return false;
     }
   }
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "experiments/schedule/submission.h"
 #include "experiments/schedule/worker_process.h"
 #include "experiments/store/run_folder.h"
 
@@ -36,6 +37,7 @@ struct Schedule {
   std::int64_t max_jobs = 0;  // Jobs to start at most; 0 for all.
   // If set, only this is done, without training; a job has one run then.
   std::optional<EvaluationRequest> evaluation = {};
+  PassedSteps to_begin_again = {};  // begin_again() is called for these runs as their jobs start.
 };
 
 // Works on `jobs` in order in worker processes (`program` with the command `worker`) and shows their progress

@@ -12,7 +12,8 @@
 namespace che {
 
 SweepProgress::SweepProgress(const std::vector<std::vector<RunFolder>>& jobs,
-                             const std::optional<EvaluationRequest>& evaluation) {
+                             const std::optional<EvaluationRequest>& evaluation,
+                             const PassedSteps& to_begin_again) {
   std::vector<std::filesystem::path> neighbours;
   if (!jobs.empty() && !evaluation) neighbours = stored_runs(jobs.front().front().experiment());
   for (const std::vector<RunFolder>& runs : jobs) {
@@ -23,8 +24,11 @@ SweepProgress::SweepProgress(const std::vector<std::vector<RunFolder>>& jobs,
       const StoredRun stored = run.read();
       RunConfig config = run.config();
       if (evaluation) config = evaluation->applied_to(config);
-      const bool has_model = evaluation || has_checkpoint(run.path());
-      const RunNeeds needs = has_model ? assess(config, stored, true) : assess(run, neighbours);
+      const bool is_anew = to_begin_again.contains(run.id());
+      const bool has_model = evaluation || (!is_anew && has_checkpoint(run.path()));
+      const RunNeeds needs = has_model ? assess(config, stored, true)
+                             : is_anew ? assess_anew(run, neighbours)
+                                       : assess(run, neighbours);
       const Operations& left = needs.left;
       if (left.all() == 0) continue;
       job.left.training += left.training;

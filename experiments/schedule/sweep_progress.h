@@ -8,6 +8,7 @@
 
 #include "experiments/plan/operations.h"
 #include "experiments/schedule/progress.h"
+#include "experiments/schedule/submission.h"
 #include "experiments/schedule/worker_process.h"
 #include "experiments/store/run_folder.h"
 
@@ -16,9 +17,9 @@ namespace che {
 // How far the jobs of one call are and how long they will take, measured in nominal operations.
 class SweepProgress {
  public:
-  // With a request the jobs only evaluate stored models.
+  // With a request the jobs only evaluate stored models. Runs `to_begin_again` have all their steps ahead.
   SweepProgress(const std::vector<std::vector<RunFolder>>& jobs,
-                const std::optional<EvaluationRequest>& evaluation);
+                const std::optional<EvaluationRequest>& evaluation, const PassedSteps& to_begin_again = {});
 
   // Takes in a worker's report, `seconds` after the start of the call.
   void update(const Progress& progress, double seconds);

@@ -213,7 +213,7 @@ TEST_F(ExchangeProgram, TrainsRunsOfABundleAgain) {
                                           "--retrain", "-o",           published};
   std::vector<std::string> one_job = again;
   one_job.insert(one_job.end(), {"--max-jobs", "1"});
-  expect_contains(output_of(one_job, 75), {"to begin again: 1 run; "});
+  expect_contains(output_of(one_job, 75), {"to begin again: 2 runs; "});
   EXPECT_EQ(1U, contents(published, "metrics.csv.replaced").size()) << "of the job that began";
   output_of(again);
   EXPECT_EQ(2U, contents(published, "metrics.csv.replaced").size());

@@ -9,9 +9,11 @@
 #include <string>
 #include <vector>
 
+#include "core/file_lock.h"
 #include "core/files.h"
 #include "core/process.h"
 #include "experiments/schedule/worker_process.h"
+#include "experiments/store/checkpoint.h"
 #include "tests/contains.h"
 #include "tests/experiments/store/made_up_results.h"
 #include "tests/scratch_folder.h"
@@ -97,6 +99,28 @@ TEST(WorkerProcess, SeesItsGpuAlone) {
 TEST(WorkerProcess, SeesAllGpusWhereTheRunNamesItsOwn) {
   EXPECT_EQ(visible_to_worker(WorkerGpu{"7", false}), "3,7\n");
   EXPECT_EQ(visible_to_worker(std::nullopt), "3,7\n");
+}
+
+TEST(RunJobs, BeginsRunsAgainAsTheirJobsStart) {
+  const ScratchFolder scratch;
+  std::vector<std::vector<RunFolder>> jobs;
+  PassedSteps passed;
+  for (const std::int64_t seed : {0, 1, 2}) {
+    RunConfig config = made_up_config("even_pairs", "rope", seed);
+    config.evaluation.at_steps = {500};
+    const RunFolder run = store_run(scratch.path(), config, RunState::kFinished, 0.5);
+    put_checkpoint(run);
+    passed[run.id()] = {500};
+    jobs.push_back({run});
+  }
+  const FileLock held(jobs[0].front().path());  // As if another process worked on it.
+  EXPECT_EQ(1, run_jobs(jobs, {.workers = 1, .max_jobs = 2, .evaluation = {}, .to_begin_again = passed},
+                        "/bin/false"));
+  EXPECT_EQ(RunState::kFinished, jobs[0].front().status().state) << "it is not this call's to begin again";
+  EXPECT_EQ(RunState::kFailed, jobs[1].front().status().state) << "its worker has died";
+  EXPECT_EQ(0, jobs[1].front().status().step);
+  EXPECT_EQ(RunState::kFinished, jobs[2].front().status().state) << "its job has not started";
+  EXPECT_TRUE(has_checkpoint(jobs[2].front().path()));
 }
 
 }  // namespace

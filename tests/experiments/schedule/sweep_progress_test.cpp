@@ -93,6 +93,13 @@ TEST_F(SweepProgressTest, StoredModelsAreNotTrainedAgain) {
   EXPECT_EQ(progress.describe(12), "total: 1/2 jobs, 75 %, 4 s left");
 }
 
+TEST_F(SweepProgressTest, RunsThatBeginAgainHaveAllStepsAhead) {
+  const RunFolder run = store_run(scratch_.path(), one_length(0), RunState::kFinished);
+  put_checkpoint(run);
+  SweepProgress progress({{run}}, std::nullopt, {{run.id(), {300}}});
+  EXPECT_EQ(heard(progress, run, 500), "total: 0/1 job, 49 %, 10 s left");
+}
+
 // The checkpoint says where it stands, and only the worker has read it.
 TEST_F(SweepProgressTest, WithADamagedStatusTheFirstReportIsTheStart) {
   const RunFolder run = interrupted_run(scratch_);
