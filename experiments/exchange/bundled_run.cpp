@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 #include <memory>
+#include <set>
 #include <system_error>
 #include <utility>
 
@@ -37,13 +38,16 @@ bool is_from_zero(double value) { return std::isfinite(value) && value >= 0; }
 // The loss of a model of che is NaN where its logits are not finite, and infinite where a probability is 0.
 bool is_loss(double value) { return std::isnan(value) || value > -kLossTolerance; }
 
-// Throws Error for a row of an evaluation that the run cannot have.
-void check_row(const RunConfig& config, const Task* task, const EvaluationRow& row) {
+void check_settings(const RunConfig& config, const EvaluationRow& row) {
   try {
     if (!row.encoding_settings.empty()) config_of_row(config, row.encoding_settings);
   } catch (const Error& error) {
     throw Error(fmt::format("length {}: {}", row.length, error.what()));
   }
+}
+
+// Throws Error for a row of an evaluation that the run cannot have, but for its settings.
+void check_row(const RunConfig& config, const Task* task, const EvaluationRow& row) {
   if (row.samples < 1 || row.samples % kEvaluationBatch != 0) {
     throw Error(fmt::format("{} samples at length {}; allowed: multiples of {}", row.samples, row.length,
                             kEvaluationBatch));
@@ -92,12 +96,14 @@ void check_row(const RunConfig& config, const Task* task, const EvaluationRow& r
   }
 }
 
-void check_rows(const RunConfig& config, const std::vector<EvaluationRow>& rows, const std::string& file) {
-  std::unique_ptr<Task> task;
-  if (!config.has_text() && config.is_drawn()) task = create_task(config.task);
+// The task is null where the run has none or its samples are not drawn.
+void check_rows(const RunConfig& config, const Task* task, const std::vector<EvaluationRow>& rows,
+                const std::string& file) {
+  std::set<OptionValues> checked;  // There may be a million rows, of few settings.
   for (const EvaluationRow& row : rows) {
     try {
-      check_row(config, task.get(), row);
+      if (checked.insert(row.encoding_settings).second) check_settings(config, row);
+      check_row(config, task, row);
     } catch (const Error& error) {
       throw Error(fmt::format("{}: {}", file, error.what()));
     }
@@ -151,7 +157,9 @@ BundledRun parse_bundled_run(const std::string& id, const RunTexts& texts, const
   if (!texts.contains(kStatus) && texts.size() > 1) {
     throw Error(fmt::format("{}: has results and no {}", place, kStatus));
   }
-  check_rows(run.config, run.evaluation, place + "/evaluation.csv");
+  std::unique_ptr<Task> task;
+  if (!run.config.has_text() && run.config.is_drawn()) task = create_task(run.config.task);
+  check_rows(run.config, task.get(), run.evaluation, place + "/evaluation.csv");
   for (const EvaluationRow& row : run.evaluation) {
     if (!run.config.has_text() || run.config.is_foreign() || !row.windows.empty()) continue;
     throw Error(fmt::format("{}/windows.csv: lacks the windows of length {}", place, row.length));
@@ -163,7 +171,7 @@ BundledRun parse_bundled_run(const std::string& id, const RunTexts& texts, const
     if (at < 1 || at > steps) {
       throw Error(fmt::format("{}: a row of step {}; the run has {}", file, at, counted(steps, "step")));
     }
-    check_rows(run.config, rows, file);
+    check_rows(run.config, task.get(), rows, file);
   }
   run.rows_without_predictions =
       check_kept_predictions(run.config, run.evaluation, texts, place, scored_symbols);

@@ -26,11 +26,11 @@ std::shared_ptr<const BalancedCounts> balanced_counts(const TaskDefinition& defi
 
 }  // namespace
 
-bool BalancedCounts::has_both(std::int64_t length) const {
+std::int64_t BalancedCounts::longest_with_both(std::int64_t length) const {
   const std::lock_guard lock(mutex_);
-  while (static_cast<std::int64_t>(has_both_.size()) <= length) {
+  while (static_cast<std::int64_t>(longest_.size()) <= length) {
     std::vector<bool> now(automaton.states());
-    if (has_both_.empty()) now[static_cast<std::size_t>(automaton.start)] = true;
+    if (longest_.empty()) now[static_cast<std::size_t>(automaton.start)] = true;
     for (std::size_t state = 0; state < reached_.size(); ++state) {
       for (std::size_t symbol = 0; reached_[state] && symbol < automaton.symbols.size(); ++symbol) {
         now[static_cast<std::size_t>(automaton.step(static_cast<std::int32_t>(state), symbol))] = true;
@@ -40,10 +40,11 @@ bool BalancedCounts::has_both(std::int64_t length) const {
     for (std::size_t state = 0; state < now.size(); ++state) {
       if (now[state]) is_some[automaton.accepting[state] != 0 ? 1 : 0] = true;
     }
-    has_both_.push_back(is_some[0] && is_some[1]);
+    const auto now_length = static_cast<std::int64_t>(longest_.size());
+    longest_.push_back(is_some[0] && is_some[1] ? now_length : longest_.empty() ? 0 : longest_.back());
     reached_ = std::move(now);
   }
-  return has_both_[static_cast<std::size_t>(length)];
+  return longest_[static_cast<std::size_t>(length)];
 }
 
 AnswerChance::AnswerChance(const TaskDefinition& definition)
@@ -105,11 +106,8 @@ AutomatonTask::AutomatonTask(TaskDefinition definition) : definition_(std::move(
 }
 
 std::int64_t AutomatonTask::input_length(std::int64_t length) const {
-  if (!balanced_) return length;
-  for (std::int64_t shorter = length; shorter >= 1; --shorter) {
-    if (balanced_->has_both(shorter)) return shorter;
-  }
-  return length;  // It has a problem.
+  const std::int64_t longest = balanced_ ? balanced_->longest_with_both(length) : length;
+  return longest > 0 ? longest : length;  // One without a balanced sample has a problem.
 }
 
 std::int64_t AutomatonTask::output_length(std::int64_t length) const {
@@ -126,12 +124,12 @@ std::string AutomatonTask::length_problem(std::int64_t length) const {
         length, definition_.automaton.states(), definition_.automaton.symbols.size(),
         balanced_->accepted.max_length());
   }
-  if (balanced_->has_both(input_length(length))) return {};
+  if (balanced_->longest_with_both(length) > 0) return {};
   // Which lengths have strings of a kind repeats, at the latest after as many lengths as there are states.
   const std::int64_t last = std::min(length + 2 * static_cast<std::int64_t>(definition_.automaton.states()),
                                      balanced_->accepted.max_length());
   for (std::int64_t longer = length + 1; longer <= last; ++longer) {
-    if (balanced_->has_both(longer)) {
+    if (balanced_->longest_with_both(longer) > 0) {
       return fmt::format(
           "has no balanced samples of length {}, where the automaton accepts all strings or none; allowed: "
           "lengths "

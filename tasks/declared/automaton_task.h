@@ -42,9 +42,9 @@ struct BalancedCounts {
   explicit BalancedCounts(FiniteAutomaton of)
       : automaton(std::move(of)), accepted(automaton, true), rejected(automaton, false) {}
 
-  // Whether some strings of the length are accepted and some rejected. It counts none: it takes time in
-  // proportion to length times transitions, once.
-  bool has_both(std::int64_t length) const;
+  // The greatest length up to `length` of which some strings are accepted and some rejected; 0 for none. It
+  // counts none: it takes time in proportion to length times transitions, once.
+  std::int64_t longest_with_both(std::int64_t length) const;
 
   const FiniteAutomaton automaton;
   const StringCounts accepted;
@@ -52,8 +52,8 @@ struct BalancedCounts {
 
  private:
   mutable std::mutex mutex_;
-  mutable std::vector<bool> reached_;   // (states), by strings of the last length in has_both_
-  mutable std::vector<bool> has_both_;  // By length.
+  mutable std::vector<bool> reached_;               // (states), by strings of the last length below
+  mutable std::vector<std::int64_t> longest_ = {};  // By length.
 };
 
 // The task of a definition.

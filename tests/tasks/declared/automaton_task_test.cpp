@@ -160,7 +160,7 @@ TEST(AutomatonTask, KnowsWithoutCountingWhichLengthsHaveBothKinds) {
     const BalancedCounts counts(small_definition(text).automaton);
     for (std::int64_t length = 0; length < 12; ++length) {
       EXPECT_EQ(!counts.accepted.count(length).is_zero() && !counts.rejected.count(length).is_zero(),
-                counts.has_both(length))
+                counts.longest_with_both(length) == length)
           << text << length;
     }
   }
