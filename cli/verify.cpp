@@ -97,6 +97,15 @@ bool print_comparison(const std::vector<BundledRun>& published, const std::vecto
 int retrain(const BundleSummary& summary, const RetrainingChoice& choice, const VerifyOptions& options) {
   const std::vector<BundledRun> published = choice.chosen();
   std::vector<RunConfig> configs;
+  // All runs record their training as finely as the finest of them: one may go on from a shorter one, whose
+  // rows it takes over.
+  std::int64_t finest = 0;
+  for (const BundledRun& run : published) {
+    finest = std::gcd(finest, run.config.log.every_steps);
+    for (const MetricsRow& row : run.metrics) {
+      if (row.step < run.config.training.steps) finest = std::gcd(finest, row.step);
+    }
+  }
   for (const BundledRun& run : published) {
     RunConfig& config = configs.emplace_back(run.config);
     // The bundle may have rows of steps that its config asked for before.
@@ -105,16 +114,13 @@ int retrain(const BundleSummary& summary, const RetrainingChoice& choice, const 
       if (step < config.training.steps) steps.insert(step);
     }
     config.evaluation.at_steps.assign(steps.begin(), steps.end());
-    // Its records of training may be those of an earlier config or of a shorter run, too, and finer or
-    // coarser.
+    // Its records of training may be those of an earlier config, too, and finer or coarser.
     RunConfig recorded = config;
-    std::int64_t every = config.log.every_steps;
     std::int64_t validated = 0;
     for (const MetricsRow& row : run.metrics) {
-      if (row.step < config.training.steps) every = std::gcd(every, row.step);
       if (row.validation_loss) validated = std::gcd(validated, row.step);
     }
-    recorded.log.every_steps = std::gcd(every, validated);
+    recorded.log.every_steps = std::gcd(finest, validated);
     if (validated > 0) recorded.log.validation_steps = validated;
     if (!recorded.problem()) config.log = recorded.log;
     if (!options.device.empty()) config.execution = on_device(config.execution, options.device);

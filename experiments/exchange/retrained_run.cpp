@@ -192,9 +192,10 @@ RetrainingResult compare_with_published(BundledRun published, const std::vector<
   const bool has_same_ends =
       std::ranges::equal(published.metrics, metrics_again, {}, &MetricsRow::step, &MetricsRow::step);
   bool has_metrics = !published.metrics.empty() && !metrics_again.empty();
-  // Tables read the end of training, of which coarser rows say less.
-  const bool has_coarse_end =
-      has_metrics && begin_of_final_steps(published.metrics) < begin_of_final_steps(metrics_again);
+  // Tables read the end of training, of which rows that are coarser than the config asks for say less.
+  const std::int64_t asked = config.training.steps * 9 / 10 / config.log.every_steps * config.log.every_steps;
+  const bool has_coarse_end = has_metrics && begin_of_final_steps(published.metrics) <
+                                                 std::min(asked, begin_of_final_steps(metrics_again));
   if (!has_same_ends) metrics_again = with_ends_of(published.metrics, metrics_again);
   std::string notes = drop_unpaired(published, metrics_again);
   const auto lost_steps = std::ranges::count_if(config.evaluation.at_steps, [&](std::int64_t step) {
@@ -298,8 +299,11 @@ RetrainingResult compare_with_published(BundledRun published, const std::vector<
   });
   const bool has_other_steps = has_metrics && !std::ranges::equal(published.metrics, metrics_again, {},
                                                                   &MetricsRow::step, &MetricsRow::step);
-  if (has_other_steps)
-    text += "; rows of training end at other steps, as those of a run that went on from a shorter one do";
+  if (has_other_steps) {
+    text +=
+        "; rows of training end at other steps, as those of a run that was trained for an earlier bundle do: "
+        "another folder (-o) trains it with the rows of this one";
+  }
   text += notes;
   if (!steps_are_close) text += fmt::format("; what was measured on the way is beyond {}", tolerance);
   return {is_close && steps_are_close ? Agreement::kWithinTolerance : Agreement::kDifferent, text};

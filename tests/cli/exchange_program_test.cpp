@@ -192,6 +192,19 @@ base:
       {"1 run trained again: 1 equal"});
 }
 
+// A run goes on from a shorter one, whose rows of training are coarser in the bundle.
+TEST_F(ExchangeProgram, TrainsLongerRunsAgainWithRowsOfTheirOwn) {
+  for (const auto& [steps, every] : {std::pair("40", "5"), std::pair("38", "38")}) {
+    output_of({"run", small_config(), "task=even_pairs", "axes.seed=[0,1,2,3]", "-o", results(),
+               std::string("training.steps=") + steps, std::string("log.every_steps=") + every});
+  }
+  const std::string bundle = (folder_ / "lengths.tar.zst").string();
+  output_of({"bundle", results(), "-o", bundle});
+  expect_contains(
+      output_of({"verify", bundle, "--retrain", "all", "--workers", "1", "-o", (folder_ / "again").string()}),
+      {"8 runs trained again: 8 equal"});
+}
+
 TEST_F(ExchangeProgram, TrainsRunsOfABundleAgain) {
   const std::string published = (folder_ / "published").string();
   ASSERT_EQ(0, che({"run", small_config(), "-o", published}).exit_code);
