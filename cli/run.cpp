@@ -186,7 +186,8 @@ void add_run_command(CLI::App& app, Action& action) {
   CLI::App* command = app.add_subcommand("run", "Train and evaluate every run of a config");
   const auto options = set_action(*command, action, run);
   command->footer(
-      "Finished runs are skipped, interrupted ones resume, failed ones are tried again. You can interrupt it "
+      "Finished runs are skipped, interrupted ones resume, failed ones are tried again, after the others. "
+      "You can interrupt it "
       "at any time; run the same command again to resume.\n\n"
       "Exit codes: 0, every run is complete; 1, a run failed, or a file could not be read or written; 2, "
       "wrong command line or config, or another "

@@ -155,6 +155,7 @@ PendingWork prepare_training(const std::vector<RunConfig>& runs, const fs::path&
   std::vector<RunFolder> pending;
   std::vector<std::string> lost;
   std::vector<std::string> without_predictions;
+  std::set<std::string> failed;
   std::set<std::string> unchanged;  // Complete runs keep the settings of execution that computed them.
   PassedRuns passed;
   ContinuedRuns continued;
@@ -197,6 +198,7 @@ PendingWork prepare_training(const std::vector<RunConfig>& runs, const fs::path&
     work.configs.push_back(folder.config());  // Its log may be that of the stored training.
     if (needs.only_lacks_lengths()) ++work.trained;
     if (needs.has_lost_model()) lost.push_back(folder.id());
+    if (needs.state == RunState::kFailed) failed.insert(folder.id());
   });
   if (!retrain) check_models_stored(lost);
   check_texts(folders, experiment);
@@ -218,6 +220,10 @@ PendingWork prepare_training(const std::vector<RunConfig>& runs, const fs::path&
     std::vector<RunFolder>& job = work.jobs.emplace_back();
     for (const std::size_t index : indices) job.push_back(pending[index]);
   }
+  // With --max-jobs a run that fails each time would keep the others from ever starting.
+  std::ranges::stable_partition(work.jobs, [&](const std::vector<RunFolder>& job) {
+    return std::ranges::none_of(job, [&](const RunFolder& run) { return failed.contains(run.id()); });
+  });
   return work;
 }
 

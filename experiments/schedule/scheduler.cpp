@@ -223,11 +223,10 @@ class Scheduler {
       print_progress("Interrupted; run the same command again to resume.\n");
       return kExitAgain;
     }
+    const std::size_t left = jobs_.size() - next_job_;
+    if (left > 0) print_progress(fmt::format("{} left; run the same command again.\n", counted(left, "job")));
     if (has_failed_) return 1;
-    if (next_job_ == jobs_.size()) return 0;
-    print_progress(
-        fmt::format("{} left; run the same command again.\n", counted(jobs_.size() - next_job_, "job")));
-    return kExitAgain;
+    return left == 0 ? 0 : kExitAgain;
   }
 
   const std::vector<std::vector<RunFolder>>& jobs_;

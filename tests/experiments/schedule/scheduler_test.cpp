@@ -12,6 +12,7 @@
 #include "core/file_lock.h"
 #include "core/files.h"
 #include "core/process.h"
+#include "experiments/schedule/pending_work.h"
 #include "experiments/schedule/worker_process.h"
 #include "experiments/store/checkpoint.h"
 #include "tests/contains.h"
@@ -99,6 +100,22 @@ TEST(WorkerProcess, SeesItsGpuAlone) {
 TEST(WorkerProcess, SeesAllGpusWhereTheRunNamesItsOwn) {
   EXPECT_EQ(visible_to_worker(WorkerGpu{"7", false}), "3,7\n");
   EXPECT_EQ(visible_to_worker(std::nullopt), "3,7\n");
+}
+
+// With --max-jobs a run that fails each time would keep the others from ever starting.
+TEST(RunJobs, StartsRunsThatFailedLast) {
+  const ScratchFolder scratch;
+  std::vector<RunConfig> configs;
+  for (const std::int64_t seed : {0, 1, 2}) configs.push_back(made_up_config("even_pairs", "rope", seed));
+  store_run(scratch.path(), configs[0], RunState::kFailed);
+  const std::vector<std::vector<RunFolder>> jobs =
+      prepare_training(configs, scratch.path(), /*retrain=*/false).jobs;
+  ASSERT_EQ(3U, jobs.size());
+  for (const std::size_t job : {0U, 1U, 2U})
+    EXPECT_EQ(configs[(job + 1) % 3].seed, jobs[job].front().config().seed);
+  EXPECT_EQ(1, run_jobs(jobs, {.workers = 1, .max_jobs = 1, .evaluation = {}}, "/bin/false"));
+  EXPECT_EQ(RunState::kFailed, jobs[0].front().status().state);
+  EXPECT_EQ(RunState::kWaiting, jobs[1].front().status().state) << "it is left";
 }
 
 TEST(RunJobs, BeginsRunsAgainAsTheirJobsStart) {
