@@ -90,10 +90,19 @@ def checked_seeds(values: Any) -> list[int]:
   return [_checked_seed(seed) for seed in each_once("seeds", values)]
 
 
+def _text_of(path: File) -> str:
+  text = os.fspath(path)
+  try:
+    text.encode()
+  except UnicodeEncodeError:
+    raise ValueError(f"{text!r}: is no UTF-8; name another file or folder") from None
+  return text
+
+
 def _stored(results: File | None) -> str:
   if results is None:
     return ""
-  folder = os.fspath(results)
+  folder = _text_of(results)
   if not folder:
     raise ValueError("results: is empty; allowed: a folder of results, new or not, or None to store nothing")
   return folder
@@ -144,6 +153,26 @@ def check_file(file: File, model: str, test_sets: TestSets | None = None, **stat
         f"{path}: holds predictions of {model!r} whose header has {key} {fields[key]!s:.200}, not {value!s:.200}; "
         "name another folder or model, or move the file away"
       )
+
+
+def checked_header(
+  file: File,
+  test_sets: TestSets,
+  *,
+  model: str,
+  model_seed: int = 0,
+  data_seed: int | None = None,
+  training: Mapping[str, object] | None = None,
+) -> str:
+  """The first line of a file of predictions. Raises ValueError for what `score` would refuse of it."""
+  header = {**test_sets.header(), "format": "che-predictions/1", "model": model, "model_seed": model_seed}
+  if data_seed is not None:
+    header["data_seed"] = data_seed
+  if training is not None:
+    header["training"] = dict(training)
+  line = json.dumps(header, default=lambda scalar: scalar.item())  # numpy has scalars.
+  _core.check_predictions_header(line, _text_of(file))
+  return line
 
 
 @contextlib.contextmanager
@@ -201,13 +230,7 @@ def write_predictions(
   check_target(model, None)
   path = pathlib.Path(file)
   check_file(path, model)
-  header = {**test_sets.header(), "format": "che-predictions/1", "model": model, "model_seed": model_seed}
-  if data_seed is not None:
-    header["data_seed"] = data_seed
-  if training is not None:
-    header["training"] = dict(training)
-  line = json.dumps(header, default=lambda scalar: scalar.item())  # numpy has scalars.
-  _core.check_predictions_header(line, os.fspath(path))
+  line = checked_header(path, test_sets, model=model, model_seed=model_seed, data_seed=data_seed, training=training)
   path.parent.mkdir(parents=True, exist_ok=True)
   part = path.with_name(f"{path.name}.{uuid.uuid4().hex}.part")  # No other process writes to it.
   try:
@@ -231,7 +254,7 @@ def score(files: File | Iterable[File], results: File | None = None) -> list[Sco
   that do not match their samples, and then stores nothing.
   """
   paths = [files] if isinstance(files, (str, os.PathLike)) else files
-  return [Score(**one) for one in _core.score([os.fspath(path) for path in paths], _stored(results))]
+  return [Score(**one) for one in _core.score([_text_of(path) for path in paths], _stored(results))]
 
 
 def evaluate(
@@ -258,8 +281,9 @@ def evaluate(
   sets = [chosen.test_sets(task) for task in each_once("tasks", chosen.tasks if tasks is None else tasks)]
   runs = [(pathlib.Path(out) / f"{one.task.name}-seed{seed}.jsonl", one, seed) for seed in seeds for one in sets]
   with sole_writer(out):
-    for file, one, _ in runs:
+    for file, one, seed in runs:
       check_file(file, model, one)
+      checked_header(file, one, model=model, model_seed=seed)
     for file, one, seed in runs:
       write_predictions(file, predictor(one.task, seed), one, model=model, model_seed=seed)
     return score([file for file, _, _ in runs], results)

@@ -236,11 +236,12 @@ class Predictions(unittest.TestCase):
       ({"seeds": [2**53 + 1]}, "seed: got 9007199254740993; allowed"),
       ({"seeds": [0.5]}, "seed: got 0.5; allowed"),
       ({"seeds": ["1"]}, "seed: got '1'; allowed"),
+      ({"out": self.path / "caf\udce9"}, "is no UTF-8; name another"),
     ]:
       with self.assertRaisesRegex(ValueError, words):
         che_tasks.evaluate(
           lambda task, seed: self.fail("a model was asked for"),
-          suite="quick/v1", model="mine", out=self.path / "out", **wrong,
+          **{"suite": "quick/v1", "model": "mine", "out": self.path / "out", **wrong},
         )  # fmt: skip
 
   def test_predictions_of_another_model_are_kept(self):

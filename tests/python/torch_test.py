@@ -447,6 +447,13 @@ class Interface(unittest.TestCase):
       data = che_tasks.config(config, "axes.data_seed=[3,4]")
       scores = ct.train(data, ct.Encoding, seeds=[7], out=pathlib.Path(folder) / "data")
       self.assertEqual([(score.model_seed, score.data_seed) for score in scores], [(7, 7)])
+      draws = "draw: [{label: 0, seed: 0, evaluation.seed: 0}, {label: 1, seed: 1, evaluation.seed: 1}]"
+      samples.write_text(config.read_text().replace("encoding: [none, rope]", f"encoding: [none]\n  {draws}"))
+      scores = ct.train(samples, ct.Encoding, seeds=[1, 7], out=pathlib.Path(folder) / "draws")
+      self.assertEqual([(score.model_seed, score.evaluation_seed) for score in scores], [(1, 1), (7, 7)])
+      many = che_tasks.config(config, "evaluation.lengths=[1000,1500]", "evaluation.samples=999936")
+      with self.assertRaisesRegex(ValueError, "the samples have .* symbols; allowed: up to 2000000000"):
+        ct.train(many, lambda shape: self.fail("an encoding was asked for"), model="mine", out=folder)
       orders = che_tasks.config(config, "axes.task=[odds_first, {name: odds_first, order: odd_first}]")
       for seeds, seed in (([0], 0), ([7], 7)):
         ct.train(orders, ct.Encoding, seeds=seeds, out=folder)

@@ -21,7 +21,16 @@ from torch import Tensor, nn
 
 from ..configs import Config, Run
 from ..configs import config as read_config
-from ..predictions import Score, check_file, check_target, checked_seeds, score, sole_writer, write_predictions
+from ..predictions import (
+  Score,
+  check_file,
+  check_target,
+  checked_header,
+  checked_seeds,
+  score,
+  sole_writer,
+  write_predictions,
+)
 from ..suites import EVALUATION_BATCH
 from ..tasks import Batch, Batches
 from .encoder import Encoder, PositionSource, contiguous
@@ -277,9 +286,11 @@ def _repetitions(config: Config, positions: str, seeds: Iterable[int] | None, le
   for of_task in by_task.values():
     for seed in seeds:
       same = [run for run in of_task if run.seed == seed]
-      # A repetition that shares its batches with only some of the others is not independent of them.
-      data = [f"data_seed={seed}"] if len({run.data_seed for run in of_task}) > 1 else []
-      chosen += same or [of_task[0].with_settings(f"seed={seed}", *data)]
+      # A repetition that shares its batches or test samples with only some of the others is not independent of them.
+      others = [
+        f"{key}={seed}" for key in ("data_seed", "evaluation.seed") if len({run.settings[key] for run in of_task}) > 1
+      ]
+      chosen += same or [of_task[0].with_settings(f"seed={seed}", *others)]
   return chosen
 
 
@@ -332,7 +343,7 @@ def train(
     encoding: makes the encoding from a `Shape`, such as a class derived from `Encoding`.
     model: its name in tables; unless given, the encoding's name, with randomized_ before it for such positions.
     seeds: of the repetitions; the config's unless given. A seed that the config lacks gets the config's
-      data seed, or its own number where the config has several.
+      data_seed and evaluation.seed, or its own number where the config has several.
     positions: "contiguous", or "randomized" positions as che draws them, below the `encoding.max_position` of the
       config's encodings with randomized positions.
     learning_rate: needed where the config has several.
@@ -368,6 +379,7 @@ def train(
   with sole_writer(out):
     for run, file in zip(runs, files):
       check_file(file, name, run.test_sets(), data_seed=run.data_seed, **budget)
+      checked_header(file, run.test_sets(), model=name, model_seed=run.seed, data_seed=run.data_seed)
     torch.set_num_threads(threads)
     for run, file in zip(runs, files):
       began = time.monotonic()
