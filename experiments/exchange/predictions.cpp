@@ -67,6 +67,8 @@ void check_suite(const PredictionLines& lines, const SampleHeader& header) {
 }
 
 // Writes as one line what the header states about the model's training.
+constexpr std::size_t kMaxNote = 200;  // Bytes.
+
 std::string read_training(const PredictionLines& lines, const Json& header) {
   std::vector<std::string> parts;
   if (header.contains("training")) {
@@ -85,7 +87,7 @@ std::string read_training(const PredictionLines& lines, const Json& header) {
       }
       parts.push_back(fmt::format("{} {}", name, value));
     }
-    if (training.contains("note")) parts.push_back(one_line(lines.text(training, "note")));
+    if (training.contains("note")) parts.push_back(one_line(lines.text(training, "note"), kMaxNote));
   }
   if (header.contains("data_seed")) {
     parts.push_back(fmt::format("che's batches of data_seed {}", lines.integer(header, "data_seed", 0)));

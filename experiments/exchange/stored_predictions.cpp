@@ -4,9 +4,11 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <optional>
 #include <set>
+#include <thread>
 #include <utility>
 
 #include "core/file_lock.h"
@@ -123,6 +125,19 @@ void warn_of_other_samples(const RunFolder& before, const RunConfig& config, con
                           : "no table counts those any more; to have both, score each into its own folder"));
 }
 
+// What is stated of the training of all rows: of `scored`, and of rows that stay and have another statement.
+std::string stated_training(const std::string& before, const ScoredPredictions& scored, bool has_other_rows,
+                            const WarningSink& warn) {
+  const std::string& now = scored.stated_training;
+  if (!has_other_rows || before == now) return now;
+  const auto shown = [](const std::string& text) { return text.empty() ? "not stated" : text; };
+  const std::string with_earlier = shown(now) + "; of earlier rows: ";
+  if (before.starts_with(with_earlier)) return before;
+  warn(fmt::format("{} of {}, model_seed {}: rows that stay are of another training: {}; these are of: {}",
+                   scored.header.task, scored.model, scored.seed, shown(before), shown(now)));
+  return with_earlier + shown(before);
+}
+
 std::string accuracy_text(const EvaluationRow& row) {
   return row.accuracy_se ? fmt::format("{} (standard error {})", row.accuracy, *row.accuracy_se)
                          : fmt::format("{}", row.accuracy);
@@ -166,6 +181,19 @@ std::vector<ScoredRows> score_again(const RunConfig& config, const std::map<std:
   return again;
 }
 
+// Others that score into the folder hold its lock for a moment.
+FileLock lock_soon(const std::filesystem::path& experiment) {
+  constexpr std::chrono::milliseconds kPause(100);
+  for (int left = 100;; --left) {
+    try {
+      return FileLock(experiment);
+    } catch (const Error& error) {
+      if (left == 0 || error.kind() != ErrorKind::kUsage) throw;
+      std::this_thread::sleep_for(kPause);
+    }
+  }
+}
+
 }  // namespace
 
 RunConfig prediction_config(const ScoredPredictions& scored) {
@@ -207,7 +235,7 @@ std::vector<ScoredPredictions> score_files(const std::vector<std::string>& files
   }
   if (experiment.empty()) return all;
   create_writable_folder(experiment);
-  const FileLock lock(experiment);
+  const FileLock lock = lock_soon(experiment);
   for (const ScoredPredictions& scored : all) store_predictions(experiment, scored);
   return all;
 }
@@ -243,7 +271,8 @@ RunFolder store_predictions(const std::filesystem::path& experiment, const Score
   status.version = program_version();
   status.device = "predictions";
   status.host = host_name();
-  status.stated_training = scored.stated_training;
+  status.stated_training = stated_training(stored.status.stated_training, scored,
+                                           stored.evaluation.size() > scored.rows.size(), warn);
   status.updated = current_utc_time();
   status.started = stored.status.started.empty() ? status.updated : stored.status.started;
   folder.write_status(status);

@@ -99,6 +99,28 @@ TEST_F(PredictionRuns, OfTheSameModelAndSeedReplaceRows) {
   expect_contains(warnings.at(3), {"the score is now of 128 samples", "no table counts those any more"});
 }
 
+TEST_F(PredictionRuns, StateTheTrainingOfAllTheirRows) {
+  ScoredPredictions scored = made_up_predictions("my_lstm", 0, 0.5);
+  scored.stated_training = "steps 1000";
+  store_predictions(scratch_.path(), scored);
+  scored.rows.resize(1);
+  scored.rows[0].length = 50;
+  scored.header.lengths = {50};
+  std::vector<std::string> warnings;
+  const auto stated = [&](const std::string& text) {
+    scored.stated_training = text;
+    return store_predictions(scratch_.path(), scored, [&](const std::string& warning) {
+             warnings.push_back(warning);
+           }).status().stated_training;
+  };
+  for (int i = 0; i < 2; ++i) EXPECT_EQ("steps 5; of earlier rows: steps 1000", stated("steps 5"));
+  expect_contains(warnings.at(1),
+                  {"rows that stay are of another training: steps 1000; these are of: steps 5"});
+  EXPECT_EQ("not stated; of earlier rows: steps 5; of earlier rows: steps 1000", stated(""));
+  scored.rows[0].accuracy = 0.25;  // Other predictions: the earlier rows go.
+  EXPECT_EQ("steps 7", stated("steps 7"));
+}
+
 TEST_F(PredictionRuns, StandNextToEncodingsInOneTable) {
   const ScratchFolder foreign;
   store_own_runs(scratch_.path());
