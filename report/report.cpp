@@ -122,11 +122,13 @@ mustache::list scores_view(const ResultTable& table) {
 class TemporaryFolder {
  public:
   TemporaryFolder() {
-    std::string name = (std::filesystem::temp_directory_path() / "che-report-XXXXXX").string();
-    if (::mkdtemp(name.data()) == nullptr) {
-      throw Error(
-          fmt::format("cannot make a folder in '{}'", std::filesystem::temp_directory_path().string()),
-          ErrorKind::kRuntime);
+    std::error_code error;
+    const std::filesystem::path parent = std::filesystem::temp_directory_path(error);
+    std::string name = (parent / "che-report-XXXXXX").string();
+    if (error || ::mkdtemp(name.data()) == nullptr) {
+      throw Error(fmt::format("cannot make a folder for figures{}; TMPDIR may name another place",
+                              error ? "" : fmt::format(" in '{}'", parent.string())),
+                  ErrorKind::kRuntime);
     }
     path_ = name;
   }
