@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The results that this repository keeps of an experiment, in results/committed/NAME.
 #   scripts/committed_results.sh restore NAME [FOLDER]   unpacks the stored runs into FOLDER, results/NAME unless given
-#   scripts/committed_results.sh write NAME     writes tables, figures and the archive of runs from results/NAME
+#   scripts/committed_results.sh write NAME     writes tables, comparisons, figures and the archive of runs from results/NAME
 #   scripts/committed_results.sh draw NAME      draws the figures of the stored runs anew; `all` for NAME draws every picture there
 # The archive has everything of a run but its checkpoints: tables and figures can be made from it, and missing
 # runs can be added by `che run`; a restored run cannot be evaluated at further lengths.
@@ -133,6 +133,13 @@ write() {
   done
   if [[ $compared ]]; then
     "$che" agreement "$folder" --notes all --format md --output "$committed/agreement.md"
+  fi
+  if [[ $name == encodings_2026 ]]; then
+    # Its outcomes name the encoding that all others are compared with.
+    awk -F, 'NR > 1 && $3 != "randomized_rope" { print $3 }' "$committed/table.csv" | sort -u |
+      while IFS= read -r encoding; do
+        "$che" compare "$folder" --column "$encoding" --base randomized_rope --by-length --format csv
+      done | awk 'NR == 1 || !/^level,task,/' > "$committed/by_length_randomized_rope.csv"
   fi
   draw_figures
   # The same runs give the same bytes.
