@@ -187,11 +187,10 @@ void add_run_command(CLI::App& app, Action& action) {
   const auto options = set_action(*command, action, run);
   command->footer(
       "Finished runs are skipped, interrupted ones resume, failed ones are tried again, after the others. "
-      "You can interrupt it "
-      "at any time; run the same command again to resume.\n\n"
+      "You can interrupt it at any time; run the same command again to resume.\n\n"
       "Exit codes: 0, every run is complete; 1, a run failed, or a file could not be read or written; 2, "
       "wrong command line or config, or another "
-      "che works on the folder; 75, interrupted, or --max-jobs left jobs over.");
+      "che works on the folder; 75, interrupted, or --max-jobs left jobs over and none failed.");
   add_read_config(*command, options->config);
   command->add_option("-o,--output", options->output,
                       "results folder (default: results/<name of the config>)");

@@ -20,6 +20,7 @@
 #include "experiments/exchange/bundle.h"
 #include "experiments/exchange/retrained_run.h"
 #include "experiments/exchange/retraining.h"
+#include "experiments/plan/identity.h"
 #include "experiments/schedule/devices.h"
 #include "experiments/schedule/pending_work.h"
 #include "experiments/schedule/progress.h"
@@ -97,13 +98,18 @@ bool print_comparison(const std::vector<BundledRun>& published, const std::vecto
 int retrain(const BundleSummary& summary, const RetrainingChoice& choice, const VerifyOptions& options) {
   const std::vector<BundledRun> published = choice.chosen();
   std::vector<RunConfig> configs;
-  // All runs record their training as finely as the finest of them: one may go on from a shorter one, whose
-  // rows it takes over.
-  std::int64_t finest = 0;
+  // A run may go on from a shorter one, whose rows of training it takes over: both record as finely as the
+  // finer of them.
+  const auto without_steps = [](RunConfig config) {
+    config.training.steps = 1;
+    return run_id(config);
+  };
+  std::map<std::string, std::int64_t> every_steps;
   for (const BundledRun& run : published) {
-    finest = std::gcd(finest, run.config.log.every_steps);
+    std::int64_t& every = every_steps[without_steps(run.config)];
+    every = std::gcd(every, run.config.log.every_steps);
     for (const MetricsRow& row : run.metrics) {
-      if (row.step < run.config.training.steps) finest = std::gcd(finest, row.step);
+      if (row.step < run.config.training.steps) every = std::gcd(every, row.step);
     }
   }
   for (const BundledRun& run : published) {
@@ -120,7 +126,7 @@ int retrain(const BundleSummary& summary, const RetrainingChoice& choice, const 
     for (const MetricsRow& row : run.metrics) {
       if (row.validation_loss) validated = std::gcd(validated, row.step);
     }
-    recorded.log.every_steps = std::gcd(finest, validated);
+    recorded.log.every_steps = std::gcd(every_steps.at(without_steps(run.config)), validated);
     if (validated > 0) recorded.log.validation_steps = validated;
     if (!recorded.problem()) config.log = recorded.log;
     if (!options.device.empty()) config.execution = on_device(config.execution, options.device);

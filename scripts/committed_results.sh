@@ -136,7 +136,7 @@ write() {
   fi
   if [[ $name == encodings_2026 ]]; then
     # Its outcomes name the encoding that all others are compared with.
-    awk -F, 'NR > 1 && $3 != "randomized_rope" { print $3 }' "$committed/table.csv" | sort -u |
+    awk -F, 'NR > 1 && $3 != "randomized_rope" { print $3 }' "$committed/table.csv" | LC_ALL=C sort -u |
       while IFS= read -r encoding; do
         "$che" compare "$folder" --column "$encoding" --base randomized_rope --by-length --format csv
       done | awk 'NR == 1 || !/^level,task,/' > "$committed/by_length_randomized_rope.csv"

@@ -66,9 +66,9 @@ void check_suite(const PredictionLines& lines, const SampleHeader& header) {
   }
 }
 
-// Writes as one line what the header states about the model's training.
 constexpr std::size_t kMaxNote = 200;  // Bytes.
 
+// Writes as one line what the header states about the model's training.
 std::string read_training(const PredictionLines& lines, const Json& header) {
   std::vector<std::string> parts;
   if (header.contains("training")) {

@@ -8,8 +8,11 @@
 #include <cmath>
 #include <optional>
 #include <set>
+#include <string>
+#include <string_view>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "core/file_lock.h"
 #include "core/files.h"
@@ -125,17 +128,24 @@ void warn_of_other_samples(const RunFolder& before, const RunConfig& config, con
                           : "no table counts those any more; to have both, score each into its own folder"));
 }
 
-// What is stated of the training of all rows: of `scored`, and of rows that stay and have another statement.
+// What is stated of the training of all rows: of `scored`, and of other rows that the run has or had.
 std::string stated_training(const std::string& before, const ScoredPredictions& scored, bool has_other_rows,
                             const WarningSink& warn) {
   const std::string& now = scored.stated_training;
   if (!has_other_rows || before == now) return now;
+  constexpr std::string_view kOthers = "; of other rows, now or before: ";
   const auto shown = [](const std::string& text) { return text.empty() ? "not stated" : text; };
-  const std::string with_earlier = shown(now) + "; of earlier rows: ";
-  if (before.starts_with(with_earlier)) return before;
-  warn(fmt::format("{} of {}, model_seed {}: rows that stay are of another training: {}; these are of: {}",
-                   scored.header.task, scored.model, scored.seed, shown(before), shown(now)));
-  return with_earlier + shown(before);
+  std::vector<std::string> statements = {shown(now)};
+  for (std::string rest = shown(before); !rest.empty();) {
+    const std::string one = rest.substr(0, rest.find(kOthers));
+    rest.erase(0, one.size() + kOthers.size());
+    if (std::ranges::count(statements, one) == 0) statements.push_back(one);
+  }
+  if (before.find(shown(now)) == std::string::npos) {
+    warn(fmt::format("{} of {}, model_seed {}: rows that stay are of another training: {}; these are of: {}",
+                     scored.header.task, scored.model, scored.seed, shown(before), shown(now)));
+  }
+  return fmt::format("{}", fmt::join(statements, kOthers));
 }
 
 std::string accuracy_text(const EvaluationRow& row) {
@@ -181,17 +191,14 @@ std::vector<ScoredRows> score_again(const RunConfig& config, const std::map<std:
   return again;
 }
 
-// Others that score into the folder hold its lock for a moment.
+// Waits some seconds for those that score into the folder, too, which hold its lock for a moment.
 FileLock lock_soon(const std::filesystem::path& experiment) {
-  constexpr std::chrono::milliseconds kPause(100);
-  for (int left = 100;; --left) {
-    try {
-      return FileLock(experiment);
-    } catch (const Error& error) {
-      if (left == 0 || error.kind() != ErrorKind::kUsage) throw;
-      std::this_thread::sleep_for(kPause);
-    }
+  LockRefusal refusal;
+  for (int left = 50; left > 0; --left) {
+    if (auto lock = FileLock::try_hold(experiment, refusal)) return std::move(*lock);
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
   }
+  throw Error(refusal.text);
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <csignal>
 #include <cstring>
+#include <functional>
 
 #include "core/clock.h"
 #include "core/error.h"
@@ -121,7 +122,7 @@ class Scheduler {
 
   int run() {
     while (true) {
-      if (!must_stop()) start_workers();
+      start_workers();
       if (active_.empty()) return end();
       if (must_stop()) stop_workers();
       display_.show_total(whole_.describe(seconds_since(start_)));
@@ -133,7 +134,8 @@ class Scheduler {
   bool must_stop() const { return stop_signal().load() != 0 || is_unwritable_; }
 
   void start_workers() {
-    while (next_job_ < job_limit_ && active_.size() < static_cast<std::size_t>(schedule_.workers)) {
+    while (!must_stop() && next_job_ < job_limit_ &&
+           active_.size() < static_cast<std::size_t>(schedule_.workers)) {
       const std::vector<RunFolder>& job = jobs_[next_job_++];
       if (!can_begin(job)) continue;
       WorkerTask task{.folders = {}, .evaluation = schedule_.evaluation, .parent = getpid()};
@@ -154,7 +156,8 @@ class Scheduler {
       return true;
     } catch (const Error& error) {
       const std::string& name = job.front().id();
-      display_.finish(name, fmt::format("{}: not begun again: {}", name, error.what()));
+      const std::string runs = joined(job, ", ", std::mem_fn(&RunFolder::id));
+      display_.finish(name, fmt::format("{}: not begun again: {}", runs, error.what()));
       whole_.finish(name, true);
       has_failed_ = true;
       is_unwritable_ |= error.kind() == ErrorKind::kRuntime;

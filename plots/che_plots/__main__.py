@@ -33,7 +33,7 @@ def main() -> int:
   from che_plots.data import read_rows
 
   folder: pathlib.Path = options.source
-  if folder.is_file():
+  if folder.suffix == ".csv" and not folder.is_dir():
     stem, folder = folder.stem, folder.parent
     values = bias.Bias(options.source, options.title or stem)
     sheets = {f"{stem}-query{options.query}": bias.one_query(values, options.query, options.width, options.trained)}

@@ -94,8 +94,8 @@ def _text_of(path: File) -> str:
   text = os.fspath(path)
   try:
     text.encode()
-  except UnicodeEncodeError:
-    raise ValueError(f"{text!r}: is no UTF-8; name another file or folder") from None
+  except (AttributeError, UnicodeEncodeError):
+    raise ValueError(f"{text!r}: is no text in UTF-8; name another file or folder") from None
   return text
 
 
@@ -116,8 +116,8 @@ def check_target(model: str, results: File | None) -> None:
 
 
 def check_folder(folder: File) -> None:
-  """Raises ValueError for a folder that is a file, or in one."""
-  path = pathlib.Path(folder).absolute()
+  """Raises ValueError for a folder that is a file, or in one, or whose name is no UTF-8."""
+  path = pathlib.Path(_text_of(folder)).absolute()
   around = next(one for one in (path, *path.parents) if one.exists())
   if not around.is_dir():
     raise ValueError(f"{folder}: {around} is no folder; name another file or folder")
@@ -272,8 +272,8 @@ def evaluate(
   `predictor(task, seed)` trains or loads the model for the task, with that seed, and returns the function that predicts
   its samples: a batch -> symbol ids, shape (samples, output length). Predictions go to `out`/<task>-seed<seed>.jsonl.
   `tasks` chooses from the suite. Raises ValueError as `write_predictions` and `score` do; before it calls `predictor`,
-  for an unknown task or suite, a task or a seed that is named twice, a seed that is none, and an `out` that has
-  predictions of another model or of other samples, or that another evaluation writes to.
+  for an unknown task or suite, a task or a seed that is named twice, a seed that is none, samples that `score` would
+  refuse, and an `out` that has predictions of another model or of other samples, or that another evaluation writes to.
   """
   check_target(model, results)
   seeds = checked_seeds(seeds)

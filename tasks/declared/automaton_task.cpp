@@ -40,8 +40,9 @@ std::int64_t BalancedCounts::longest_with_both(std::int64_t length) const {
     for (std::size_t state = 0; state < now.size(); ++state) {
       if (now[state]) is_some[automaton.accepting[state] != 0 ? 1 : 0] = true;
     }
-    const auto now_length = static_cast<std::int64_t>(longest_.size());
-    longest_.push_back(is_some[0] && is_some[1] ? now_length : longest_.empty() ? 0 : longest_.back());
+    std::int64_t longest = longest_.empty() ? 0 : longest_.back();
+    if (is_some[0] && is_some[1]) longest = static_cast<std::int64_t>(longest_.size());
+    longest_.push_back(longest);
     reached_ = std::move(now);
   }
   return longest_[static_cast<std::size_t>(length)];

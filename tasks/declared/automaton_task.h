@@ -52,8 +52,8 @@ struct BalancedCounts {
 
  private:
   mutable std::mutex mutex_;
-  mutable std::vector<bool> reached_;               // (states), by strings of the last length below
-  mutable std::vector<std::int64_t> longest_ = {};  // By length.
+  mutable std::vector<bool> reached_;          // (states), by strings of the last length below
+  mutable std::vector<std::int64_t> longest_;  // By length.
 };
 
 // The task of a definition.

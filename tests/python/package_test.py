@@ -236,7 +236,7 @@ class Predictions(unittest.TestCase):
       ({"seeds": [2**53 + 1]}, "seed: got 9007199254740993; allowed"),
       ({"seeds": [0.5]}, "seed: got 0.5; allowed"),
       ({"seeds": ["1"]}, "seed: got '1'; allowed"),
-      ({"out": self.path / "caf\udce9"}, "is no UTF-8; name another"),
+      ({"out": self.path / "caf\udce9"}, "is no text in UTF-8; name another"),
     ]:
       with self.assertRaisesRegex(ValueError, words):
         che_tasks.evaluate(

@@ -354,7 +354,8 @@ def train(
     threads: of PyTorch on the CPU, from here on; small models gain nothing from more.
 
   Returns one score per task and repetition. Raises ValueError, before it trains, for a bad config, a name that tables
-  have already, runs that differ in more than task and seeds, and an `out` that another evaluation writes to. Also
+  have already, runs that differ in more than task and seeds, samples that `score` would refuse, and an `out` that
+  another evaluation writes to. Also
   raises it for an `out` with predictions of another model, of other test samples, or of another training. Raises
   FloatingPointError if a loss is not finite.
   """

@@ -109,14 +109,19 @@ TEST_F(PredictionRuns, StateTheTrainingOfAllTheirRows) {
   std::vector<std::string> warnings;
   const auto stated = [&](const std::string& text) {
     scored.stated_training = text;
-    return store_predictions(scratch_.path(), scored, [&](const std::string& warning) {
-             warnings.push_back(warning);
-           }).status().stated_training;
+    return store_predictions(scratch_.path(), scored,
+                             [&](const std::string& warning) { warnings.push_back(warning); })
+        .status()
+        .stated_training;
   };
-  for (int i = 0; i < 2; ++i) EXPECT_EQ("steps 5; of earlier rows: steps 1000", stated("steps 5"));
-  expect_contains(warnings.at(1),
-                  {"rows that stay are of another training: steps 1000; these are of: steps 5"});
-  EXPECT_EQ("not stated; of earlier rows: steps 5; of earlier rows: steps 1000", stated(""));
+  const std::string others = "; of other rows, now or before: ";
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_EQ("steps 5" + others + "steps 1000", stated("steps 5"));
+    EXPECT_EQ("steps 1000" + others + "steps 5", stated("steps 1000"));
+  }
+  ASSERT_EQ(2U, warnings.size()) << "of the other lengths, and of the training, once each";
+  expect_contains(warnings[1], {"rows that stay are of another training: steps 1000; these are of: steps 5"});
+  EXPECT_EQ("not stated" + others + "steps 1000" + others + "steps 5", stated(""));
   scored.rows[0].accuracy = 0.25;  // Other predictions: the earlier rows go.
   EXPECT_EQ("steps 7", stated("steps 7"));
 }
