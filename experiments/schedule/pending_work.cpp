@@ -55,7 +55,9 @@ class ContinuedRuns {
     }
     if (!is_of_shorter && needs.is_damaged) return;
     const std::string& begun = is_of_shorter ? needs.continues : run.id();
-    const RunStatus status = RunFolder::open(run.path().parent_path() / begun).status();
+    // Its own config may be damaged, and is written anew below.
+    const RunStatus status =
+        (is_of_shorter ? RunFolder::open(run.path().parent_path() / begun) : run).status();
     RunStatus here = here_;
     // The stored device stands for a GPU's, because this program sees none.
     here.device = status.device.starts_with("cuda") ? status.device : cpu_text(run.config().execution);

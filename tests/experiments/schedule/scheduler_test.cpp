@@ -118,6 +118,22 @@ TEST(RunJobs, StartsRunsThatFailedLast) {
   EXPECT_EQ(RunState::kWaiting, jobs[1].front().status().state) << "it is left";
 }
 
+// Its checkpoint goes on: the config is what this call asks for, and is written anew.
+TEST(RunJobs, AreThereForARunWhoseConfigIsDamaged) {
+  const ScratchFolder scratch;
+  const RunConfig config = made_up_config("even_pairs", "rope", 0);
+  const RunFolder run = store_run(scratch.path(), config, RunState::kInterrupted);
+  put_checkpoint(run);
+  for (const char* text : {"", "name: to"}) {
+    write_file_atomically(run.path() / "config.yaml", text);
+    EXPECT_EQ(1U, prepare_training({config}, scratch.path(), /*retrain=*/false).jobs.size());
+    EXPECT_EQ(run.id(), RunFolder::open(run.path()).id());
+  }
+  std::filesystem::remove(run.path() / "config.yaml");
+  EXPECT_EQ(1U, prepare_training({config}, scratch.path(), /*retrain=*/false).jobs.size());
+  EXPECT_TRUE(has_checkpoint(run.path()));
+}
+
 TEST(RunJobs, BeginsRunsAgainAsTheirJobsStart) {
   const ScratchFolder scratch;
   std::vector<std::vector<RunFolder>> jobs;
