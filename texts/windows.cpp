@@ -73,6 +73,8 @@ TrainingWindows::TrainingWindows(const Corpus& corpus, std::int64_t length, Docu
   } else {
     const TextSpan documents = corpus.documents_of(TextPart::kTrain);
     for (std::int64_t i = documents.first; i < documents.end(); ++i) add(corpus.document(i));
+    spans_.shrink_to_fit();  // There may be millions, for each length.
+    first_windows_.shrink_to_fit();
   }
   if (spans_.empty()) {
     const std::string& name = corpus.card().name;

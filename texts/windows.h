@@ -36,6 +36,9 @@ enum class DocumentUse : std::uint8_t { kPacked, kSeparate };
 // (seed, e), so that an example's number alone gives its window.
 class TrainingWindows {
  public:
+  // What is kept of a span of tokens that is cut on its own, such as a document.
+  static constexpr double kSpanBytes = sizeof(TextSpan) + sizeof(std::int64_t);
+
   // Throws Error (usage) where no window fits in. `corpus` outlives it.
   TrainingWindows(const Corpus& corpus, std::int64_t length, DocumentUse use, std::uint64_t seed);
 

@@ -43,10 +43,11 @@ const Corpus& TextWorkload::corpus() const {
   const std::filesystem::path folder = corpus_folder(batches_.text.corpus);
   const CorpusCard card = read_corpus_card(folder);
   if (card.hash() != batches_.text.hash || card.name != batches_.text.name) {
-    throw Error(fmt::format(
-        "the corpus in {} is {} of hash {}, and the run is about {} of hash {}; put that corpus back, or run "
-        "the config anew in another results folder",
-        folder.string(), card.name, card.hash(), batches_.text.name, batches_.text.hash));
+    throw Error(fmt::format("the corpus in {} is {} of hash {}, and the run is about {} of hash {}; {}",
+                            folder.string(), card.name, card.hash(), batches_.text.name, batches_.text.hash,
+                            card.hash() == batches_.text.hash
+                                ? "draws depend on the name: make the corpus with that --name"
+                                : "put that corpus back, or run the config anew in another results folder"));
   }
   corpus_ = Corpus::open(folder);
   return *corpus_;
@@ -61,6 +62,13 @@ const TrainingWindows& TextWorkload::training_windows(std::int64_t length) const
                                                 keyed(batches_.training.data_seed));
   }
   return *windows;
+}
+
+double TextWorkload::training_bytes() const {
+  if (batches_.text.documents != DocumentUse::kSeparate) return 0;
+  const std::int64_t lengths = batches_.training.last_length - batches_.training.first_length + 1;
+  return static_cast<double>(lengths) * static_cast<double>(corpus().documents_of(TextPart::kTrain).count) *
+         TrainingWindows::kSpanBytes;
 }
 
 std::uint64_t TextWorkload::keyed(std::uint64_t seed) const { return keyed_seed(seed, batches_.text.name); }

@@ -43,6 +43,7 @@ class TextWorkload : public Workload {
   void evaluation_batch(std::int64_t length, std::int64_t first, std::int64_t count,
                         SequenceBatch& batch) const override;
   bool validation_batch(SequenceBatch& batch) const override;
+  double training_bytes() const override;
 
   // The windows of the evaluation at `length`.
   std::vector<EvaluationWindow> windows(std::int64_t length) const;

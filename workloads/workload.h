@@ -60,6 +60,8 @@ class Workload {
                                 SequenceBatch& batch) const = 0;
   // Fills it with the examples that training watches its loss on; false where a workload has none.
   virtual bool validation_batch(SequenceBatch& /*batch*/) const { return false; }
+  // The most memory, in bytes, that it keeps once it has made training batches of every length.
+  virtual double training_bytes() const { return 0; }
 };
 
 }  // namespace che

@@ -120,7 +120,7 @@ std::optional<LengthResult> evaluate_length(const Model& model, const std::vecto
       if (stop.load() != 0) return std::nullopt;
       const std::int64_t count = std::min(part, kEvaluationBatch - first);
       const BatchResult predicted = predict_rows(model, batch, first, count, pass, wanted);
-      if (kept.predictions) predictions.push_back(predicted.classes.to(at::kCPU));
+      if (kept.predictions) predictions.push_back(predicted.classes.to(at::kCPU, at::kByte));
       if (has_windows) {
         const at::Tensor losses = predicted.losses.to(at::kDouble);
         window_losses.push_back(losses.slice(2, batch.outputs - counting).mean(2));

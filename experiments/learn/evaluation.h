@@ -20,7 +20,7 @@ namespace che {
 // The results of a model's replicas at one length of their workload.
 struct LengthResult {
   std::vector<EvaluationRow> rows;  // One per replica.
-  at::Tensor predictions;           // (replicas, samples, outputs) of type long on the CPU, if asked for.
+  at::Tensor predictions;           // (replicas, samples, outputs) of type uint8 on the CPU, if asked for.
 };
 
 // Says what an evaluation keeps beside its rows.

@@ -100,7 +100,7 @@ void write_metrics(const Replica& replica) {
 void add_predictions(const Replica& replica, const LengthResult& result, std::size_t index) {
   const at::Tensor symbols = result.predictions[static_cast<std::int64_t>(index)];  // (samples, outputs)
   const auto outputs = static_cast<std::size_t>(symbols.size(1));
-  const auto* next = symbols.const_data_ptr<std::int64_t>();
+  const auto* next = symbols.const_data_ptr<std::uint8_t>();
   for (std::int64_t sample = 0; sample < symbols.size(0); ++sample, next += outputs) {
     replica.predictions->add(result.rows[index].length, sample, {next, outputs});
   }

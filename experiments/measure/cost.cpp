@@ -115,6 +115,14 @@ double evaluation_bytes(const RunConfig& config, const Backend& backend) {
   return std::min(all, std::max(one, config.execution.memory_gib * 0x1p30));
 }
 
+// The predictions of the longest test length, which are stored as a whole: a byte each, twice.
+double prediction_bytes(const RunConfig& config) {
+  if (!config.evaluation.predictions) return 0;
+  const std::vector<std::int64_t> lengths = config.evaluation.lengths();
+  const std::int64_t outputs = create_task(config.task)->output_length(*std::ranges::max_element(lengths));
+  return 2.0 * static_cast<double>(config.evaluation.samples) * static_cast<double>(outputs);
+}
+
 }  // namespace
 
 double job_memory_bytes(const std::vector<RunConfig>& runs) {
@@ -127,6 +135,11 @@ double job_memory_bytes(const std::vector<RunConfig>& runs) {
     const std::pair candidate{run.longest_sequence(), &run};
     auto& known = longest[shape_of(run)];
     if (candidate.first > known.first) known = candidate;
+  }
+  double kept = 0;  // Beside tensors.
+  for (const RunConfig& run : runs) {
+    const double replicas = static_cast<double>(std::max<std::int64_t>(1, run.execution.replicas));
+    kept = std::max(kept, create_workload(run)->training_bytes() + replicas * prediction_bytes(run));
   }
   double most = 0;
   for (const auto& [shape, measured] : longest) {
@@ -143,7 +156,7 @@ double job_memory_bytes(const std::vector<RunConfig>& runs) {
     most = std::max(most,
                     computing + kSavedTensors * sizeof(float) * static_cast<double>(parameter_count(alone)));
   }
-  return most + before;
+  return most + kept + before;
 }
 
 CostEstimate::Speed CostEstimate::measure(const RunConfig& config) const {

@@ -63,8 +63,8 @@ WorkEstimate estimate_work(const std::vector<RunConfig>& runs, const std::filesy
                            bool retrain, const std::optional<ComputingDevice>& device = std::nullopt);
 
 // Returns the most memory that a process needs which trains and evaluates one of `runs`. It is measured on
-// the CPU with few examples of the longest sequences and scaled to whole batches. It counts tensors, and the
-// memory of a process that has none.
+// the CPU with few examples of the longest sequences and scaled to whole batches. It counts tensors, the
+// memory of a process that has none, the windows of documents, and predictions that are stored.
 double job_memory_bytes(const std::vector<RunConfig>& runs);
 
 // Says in one line how long runs take that may go to GPUs. It has the time of one device of each kind and of

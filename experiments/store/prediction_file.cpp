@@ -45,7 +45,7 @@ std::string header_of(const RunConfig& config, bool has_data_seed = true) {
 PredictionFile::PredictionFile(const std::filesystem::path& run, const RunConfig& config)
     : file_(run / kPredictionsFile), buffer_(header_of(config)) {}
 
-void PredictionFile::add(std::int64_t length, std::int64_t index, std::span<const std::int64_t> symbols) {
+void PredictionFile::add(std::int64_t length, std::int64_t index, std::span<const std::uint8_t> symbols) {
   fmt::format_to(std::back_inserter(buffer_), "{{\"length\":{},\"index\":{},\"output\":[{}]}}\n", length,
                  index, fmt::join(symbols, ","));
   if (buffer_.size() >= kBufferBytes) flush();

@@ -20,7 +20,7 @@ class PredictionFile {
  public:
   PredictionFile(const std::filesystem::path& run, const RunConfig& config);
 
-  void add(std::int64_t length, std::int64_t index, std::span<const std::int64_t> symbols);
+  void add(std::int64_t length, std::int64_t index, std::span<const std::uint8_t> symbols);
   void finish();
 
  private:

@@ -245,6 +245,21 @@ TEST(TextWorkload, RefusesAnotherCorpus) {
   batches.text.hash = "0123456789abcdef";
   expect_error(ErrorKind::kUsage, {"austen", "0123456789abcdef", "put that corpus back"},
                [&] { TextWorkload(batches).vocabulary(); });
+  batches = small_batches();
+  batches.text.name = "novels";
+  expect_error(ErrorKind::kUsage, {"is austen", "is about novels", "make the corpus with that --name"},
+               [&] { TextWorkload(batches).vocabulary(); });
+}
+
+// Each training length has a list of the documents that it cuts.
+TEST(TextWorkload, CountsTheMemoryOfItsTrainingWindows) {
+  TextBatchSettings batches = small_batches();
+  batches.text.documents = DocumentUse::kSeparate;
+  batches.training.first_length = batches.training.last_length = 16;
+  const double one = TextWorkload(batches).training_bytes();
+  EXPECT_GT(one, 0);
+  batches.training.last_length = 25;
+  EXPECT_DOUBLE_EQ(10 * one, TextWorkload(batches).training_bytes());
 }
 
 }  // namespace

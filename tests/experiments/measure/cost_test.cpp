@@ -59,6 +59,15 @@ TEST(CostEstimate, MeasuresAListedLength) {
 // One sequence of 1,500 tokens, the longest of the tasks: beside a few copies of one layer's attention
 // weights, these encodings keep nothing for each pair of tokens. The memory of a job counts what the process
 // holds before, so differences are compared.
+TEST(JobMemory, CountsStoredPredictions) {
+  RunConfig config = small_run();
+  config.task.reset("reverse_string");
+  config.evaluation = {.samples = 960'000, .listed_lengths = {300}};
+  const double without = job_memory_bytes({config});
+  config.evaluation.predictions = true;
+  EXPECT_GT(job_memory_bytes({config}) - without, 300.0 * 960'000);
+}
+
 TEST(JobMemory, OfLongSequencesIsThatOfAttention) {
   const auto bytes = [](const std::string& encoding) {
     RunConfig config;
