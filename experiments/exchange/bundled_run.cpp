@@ -153,6 +153,8 @@ BundledRun parse_bundled_run(const std::string& id, const RunTexts& texts, const
   if (run.config.has_text()) {
     attach_parts(run.evaluation, parsed("windows.csv", parse_windows));
     attach_parts(run.evaluation, parsed("positions.csv", parse_positions));
+  } else if (texts.contains("windows.csv") || texts.contains("positions.csv")) {
+    throw Error(fmt::format("{}: has windows or positions of a text, and the run is on a task", place));
   }
   if (!texts.contains(kStatus) && texts.size() > 1) {
     throw Error(fmt::format("{}: has results and no {}", place, kStatus));

@@ -35,8 +35,8 @@ std::string obstacle(const BundledRun& run) {
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::kUsage) throw;
     return fmt::format(
-        "on the text {}, whose corpus of hash {} is not in '{}' here (name its folder with --corpus)",
-        run.config.text.name, run.config.text.hash, run.config.text.corpus);
+        "on the text {}, whose corpus of hash {} is not in '{}' here (name its folder with --corpus): {}",
+        run.config.text.name, run.config.text.hash, run.config.text.corpus, error.what());
   }
   return "";
 }

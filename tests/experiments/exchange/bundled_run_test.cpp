@@ -120,6 +120,14 @@ TEST_F(BundledRuns, HasNoEvaluationAtAStepThatTheRunHasNot) {
                   {"evaluation_at_steps.csv: a row of step 1001; the run has 1000 steps"});
 }
 
+TEST_F(BundledRuns, OfTasksHaveNoWindowsOfTexts) {
+  const RunFolder run =
+      store_run(experiment(), made_up_config("even_pairs", "rope"), RunState::kFinished, 0.75);
+  write_file_atomically(run.path() / "windows.csv", "anything");
+  expect_contains(message_of([&] { write_bundle(experiment(), scratch_.path() / "made_up.tar.zst"); }),
+                  {run.id(), "has windows or positions of a text, and the run is on a task"});
+}
+
 // All files of a run are in memory together.
 TEST_F(BundledRuns, HasRunsOfABoundedSize) {
   const RunFolder run =
