@@ -87,8 +87,9 @@ std::optional<LengthResult> evaluate_length(const Model& model, const std::vecto
   const at::TensorOptions sums = at::TensorOptions().dtype(at::kDouble).device(device);
   at::Tensor accuracy = at::zeros({replicas}, sums);
   at::Tensor loss = at::zeros({replicas}, sums);
-  std::vector<at::Tensor> shares;  // The accuracy on each batch.
-  std::vector<at::Tensor> predictions;
+  // The accuracy on each batch. A tensor for each would keep the memory around it from being used again.
+  const at::Tensor by_batch = at::empty({batches, replicas}, sums);
+  LengthResult result;
   std::vector<at::Tensor> window_losses;  // (replicas, examples)
   std::vector<EvaluationWindow> windows;
   const bool has_curve =
@@ -120,7 +121,12 @@ std::optional<LengthResult> evaluate_length(const Model& model, const std::vecto
       if (stop.load() != 0) return std::nullopt;
       const std::int64_t count = std::min(part, kEvaluationBatch - first);
       const BatchResult predicted = predict_rows(model, batch, first, count, pass, wanted);
-      if (kept.predictions) predictions.push_back(predicted.classes.to(at::kCPU, at::kByte));
+      if (kept.predictions) {
+        if (!result.predictions.defined()) {
+          result.predictions = at::empty({replicas, evaluation.samples, batch.outputs}, at::kByte);
+        }
+        result.predictions.narrow(1, first_example + first, count).copy_(predicted.classes);
+      }
       if (has_windows) {
         const at::Tensor losses = predicted.losses.to(at::kDouble);
         window_losses.push_back(losses.slice(2, batch.outputs - counting).mean(2));
@@ -132,12 +138,11 @@ std::optional<LengthResult> evaluate_length(const Model& model, const std::vecto
               (static_cast<double>(count) / static_cast<double>(evaluation.samples));
     }
     accuracy += correct / (counted * static_cast<double>(batches));
-    shares.push_back(correct / counted);
+    by_batch[b].copy_(correct / counted);
   }
   // Batches are drawn independently, each with positions of its own. LibTorch rounds the deviations of
   // several columns in another way than that of one, so each replica's deviation is taken alone.
   at::Tensor errors = at::zeros({replicas}, sums);
-  const at::Tensor by_batch = at::stack(shares);  // (batches, replicas)
   for (std::int64_t r = 0; batches > 1 && r < replicas; ++r) {
     const at::Tensor column = by_batch.slice(1, r, r + 1).contiguous();
     errors.slice(0, r, r + 1).copy_(column.std(0, true) / std::sqrt(static_cast<double>(batches)));
@@ -146,7 +151,6 @@ std::optional<LengthResult> evaluate_length(const Model& model, const std::vecto
   const at::Tensor by_window = windows.empty() ? at::Tensor() : at::cat(window_losses, 1).to(at::kCPU);
   if (has_curve) by_position = by_position.to(at::kCPU);
 
-  LengthResult result;
   for (std::int64_t r = 0; r < replicas; ++r) {
     result.rows.push_back({length, evaluation.samples, evaluation.seed, evaluation.eval_dropout,
                            results[0][r].item<double>(), results[1][r].item<double>(),
@@ -162,7 +166,6 @@ std::optional<LengthResult> evaluate_length(const Model& model, const std::vecto
     if (!windows.empty()) row.loss = sum / static_cast<double>(windows.size());
     if (has_curve) row.positions = binned(by_position[r]);
   }
-  if (kept.predictions) result.predictions = at::cat(predictions, 1).contiguous();
   return result;
 }
 

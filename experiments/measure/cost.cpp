@@ -115,12 +115,12 @@ double evaluation_bytes(const RunConfig& config, const Backend& backend) {
   return std::min(all, std::max(one, config.execution.memory_gib * 0x1p30));
 }
 
-// The predictions of the longest test length, which are stored as a whole: a byte each, twice.
+// The predictions of the longest test length, which are held until they are stored: a byte each.
 double prediction_bytes(const RunConfig& config) {
   if (!config.evaluation.predictions) return 0;
   const std::vector<std::int64_t> lengths = config.evaluation.lengths();
   const std::int64_t outputs = create_task(config.task)->output_length(*std::ranges::max_element(lengths));
-  return 2.0 * static_cast<double>(config.evaluation.samples) * static_cast<double>(outputs);
+  return static_cast<double>(config.evaluation.samples) * static_cast<double>(outputs);
 }
 
 }  // namespace

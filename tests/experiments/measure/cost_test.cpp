@@ -65,7 +65,7 @@ TEST(JobMemory, CountsStoredPredictions) {
   config.evaluation = {.samples = 960'000, .listed_lengths = {300}};
   const double without = job_memory_bytes({config});
   config.evaluation.predictions = true;
-  EXPECT_GT(job_memory_bytes({config}) - without, 300.0 * 960'000);
+  EXPECT_GT(job_memory_bytes({config}) - without, 0.99 * 300 * 960'000);
 }
 
 TEST(JobMemory, OfLongSequencesIsThatOfAttention) {
