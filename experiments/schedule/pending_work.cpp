@@ -223,7 +223,7 @@ PendingWork prepare_training(const std::vector<RunConfig>& runs, const fs::path&
     for (const std::size_t index : indices) job.push_back(pending[index]);
   }
   // With --max-jobs a run that fails each time would keep the others from ever starting.
-  std::ranges::stable_partition(work.jobs, [&](const std::vector<RunFolder>& job) {
+  std::stable_partition(work.jobs.begin(), work.jobs.end(), [&](const std::vector<RunFolder>& job) {
     return std::ranges::none_of(job, [&](const RunFolder& run) { return failed.contains(run.id()); });
   });
   return work;
