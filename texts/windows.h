@@ -36,7 +36,7 @@ enum class DocumentUse : std::uint8_t { kPacked, kSeparate };
 // (seed, e), so that an example's number alone gives its window.
 class TrainingWindows {
  public:
-  // What is kept of a span of tokens that is cut on its own, such as a document.
+  // Each span of tokens that is cut on its own, such as a document, takes so many bytes.
   static constexpr double kSpanBytes = sizeof(TextSpan) + sizeof(std::int64_t);
 
   // Throws Error (usage) where no window fits in. `corpus` outlives it.

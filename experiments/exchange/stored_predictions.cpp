@@ -128,7 +128,8 @@ void warn_of_other_samples(const RunFolder& before, const RunConfig& config, con
                           : "no table counts those any more; to have both, score each into its own folder"));
 }
 
-// What is stated of the training of all rows: of `scored`, and of other rows that the run has or had.
+// Says how all rows were trained, as their authors state it: first those of `scored`, then others that the
+// run has or had.
 std::string stated_training(const std::string& before, const ScoredPredictions& scored, bool has_other_rows,
                             const WarningSink& warn) {
   const std::string& now = scored.stated_training;
@@ -136,12 +137,14 @@ std::string stated_training(const std::string& before, const ScoredPredictions& 
   constexpr std::string_view kOthers = "; of other rows, now or before: ";
   const auto shown = [](const std::string& text) { return text.empty() ? "not stated" : text; };
   std::vector<std::string> statements = {shown(now)};
+  bool is_known = false;
   for (std::string rest = shown(before); !rest.empty();) {
     const std::string one = rest.substr(0, rest.find(kOthers));
     rest.erase(0, one.size() + kOthers.size());
+    is_known |= one == statements.front();
     if (std::ranges::count(statements, one) == 0) statements.push_back(one);
   }
-  if (before.find(shown(now)) == std::string::npos) {
+  if (!is_known) {
     warn(fmt::format("{} of {}, model_seed {}: rows that stay are of another training: {}; these are of: {}",
                      scored.header.task, scored.model, scored.seed, shown(before), shown(now)));
   }

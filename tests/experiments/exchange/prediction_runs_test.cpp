@@ -121,7 +121,9 @@ TEST_F(PredictionRuns, StateTheTrainingOfAllTheirRows) {
   }
   ASSERT_EQ(2U, warnings.size()) << "of the other lengths, and of the training, once each";
   expect_contains(warnings[1], {"rows that stay are of another training: steps 1000; these are of: steps 5"});
-  EXPECT_EQ("not stated" + others + "steps 1000" + others + "steps 5", stated(""));
+  EXPECT_EQ("steps 100" + others + "steps 1000" + others + "steps 5", stated("steps 100"));
+  EXPECT_EQ(3U, warnings.size()) << "a part of another statement is another one";
+  EXPECT_EQ("not stated" + others + "steps 100" + others + "steps 1000" + others + "steps 5", stated(""));
   scored.rows[0].accuracy = 0.25;  // Other predictions: the earlier rows go.
   EXPECT_EQ("steps 7", stated("steps 7"));
 }
