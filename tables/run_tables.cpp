@@ -1,4 +1,4 @@
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>
@@ -138,7 +138,7 @@ DataTable run_data(const ResultTable& table) {
                   {"evaluation_seconds", table_value(known_seconds(run, run.status.evaluation_seconds))},
                   {"git_commit", run.status.git_commit},
                   {"device", run.status.device},
-                  {"stated_training", run.status.stated_training},
+                  {"stated_training", fmt::format("{}", fmt::join(run.status.stated_training, " | "))},
                   {"updated", run.status.updated},
                   {"error", run.error()}});
   }

@@ -128,27 +128,23 @@ void warn_of_other_samples(const RunFolder& before, const RunConfig& config, con
                           : "no table counts those any more; to have both, score each into its own folder"));
 }
 
-// Says how all rows were trained, as their authors state it: first those of `scored`, then others that the
-// run has or had.
-std::string stated_training(const std::string& before, const ScoredPredictions& scored, bool has_other_rows,
-                            const WarningSink& warn) {
-  const std::string& now = scored.stated_training;
-  if (!has_other_rows || before == now) return now;
-  constexpr std::string_view kOthers = "; of other rows, now or before: ";
-  const auto shown = [](const std::string& text) { return text.empty() ? "not stated" : text; };
-  std::vector<std::string> statements = {shown(now)};
-  bool is_known = false;
-  for (std::string rest = shown(before); !rest.empty();) {
-    const std::string one = rest.substr(0, rest.find(kOthers));
-    rest.erase(0, one.size() + kOthers.size());
-    is_known |= one == statements.front();
-    if (std::ranges::count(statements, one) == 0) statements.push_back(one);
-  }
-  if (!is_known) {
+// Returns the statements of all rows' training (RunStatus::stated_training), given those of before.
+std::vector<std::string> stated_training(std::vector<std::string> statements, const ScoredPredictions& scored,
+                                         bool has_other_rows, const WarningSink& warn) {
+  const std::string not_stated = "not stated";
+  const std::string now = scored.stated_training.empty() ? not_stated : scored.stated_training;
+  if (statements.empty()) statements = {not_stated};
+  if (!has_other_rows) {
+    statements.clear();
+  } else if (std::erase(statements, now) == 0) {
     warn(fmt::format("{} of {}, model_seed {}: rows that stay are of another training: {}; these are of: {}",
-                     scored.header.task, scored.model, scored.seed, shown(before), shown(now)));
+                     scored.header.task, scored.model, scored.seed, fmt::join(statements, " | "), now));
   }
-  return fmt::format("{}", fmt::join(statements, kOthers));
+  statements.insert(statements.begin(), now);
+  constexpr std::size_t kMaxStatements = 100;  // The oldest go.
+  if (statements.size() > kMaxStatements) statements.resize(kMaxStatements);
+  if (statements == std::vector{not_stated}) statements.clear();
+  return statements;
 }
 
 std::string accuracy_text(const EvaluationRow& row) {

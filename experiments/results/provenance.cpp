@@ -121,8 +121,8 @@ std::vector<Fact> provenance(const ResultTable& table) {
   for (const TableRun& run : table.runs) {
     updated = std::max(updated, run.status.updated);
     if (run.config.is_foreign()) {
-      std::set<std::string>& stated = foreign[run.config.foreign_name()];
-      if (!run.status.stated_training.empty()) stated.insert(run.status.stated_training);
+      foreign[run.config.foreign_name()].insert(run.status.stated_training.begin(),
+                                                run.status.stated_training.end());
       continue;
     }
     seeds.insert(run.config.seed);

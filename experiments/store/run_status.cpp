@@ -60,6 +60,11 @@ void assign(const Json& value, std::string& member) {
   member = value.get<std::string>();
 }
 
+void assign(const Json& value, std::vector<std::string>& member) {
+  if (!value.is_array() || !std::ranges::all_of(value, &Json::is_string)) throw Error("a list of strings");
+  member = value.get<std::vector<std::string>>();
+}
+
 void assign(const Json& value, RunState& member) {
   const auto name = value.is_string() ? value.get<std::string>() : std::string();
   const auto* const found = std::find(kStates.begin(), kStates.end(), name);
@@ -124,7 +129,8 @@ std::string to_json(const RunStatus& status, std::string_view id) {
     }
   });
   for (const std::string_view key : kOptional) {
-    if (json[std::string(key)].get<std::string>().empty()) json.erase(std::string(key));
+    const auto member = json.find(key);
+    if (member->empty() || *member == "") json.erase(member);
   }
   json[kChecksum] = checksum(id, dump(json));
   return dump(json);

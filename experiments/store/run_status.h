@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace che {
 
@@ -33,9 +34,9 @@ struct RunStatus {
   std::string earlier = {};
   // The run with fewer steps whose checkpoint this one began with; empty for a run that began at step 0.
   std::string continued_from = {};
-  // How a model outside che was trained, as its author states it, for people to read; empty where nothing is
-  // stated and for models of che.
-  std::string stated_training = {};
+  // How a model outside che was trained, as its author states it, for people to read: the newest statement,
+  // then those of other rows that the run has or had. Empty where nothing is stated and for models of che.
+  std::vector<std::string> stated_training = {};
   std::string started;  // UTC, ISO 8601
   std::string updated;  // UTC, ISO 8601
 };

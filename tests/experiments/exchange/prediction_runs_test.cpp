@@ -114,18 +114,20 @@ TEST_F(PredictionRuns, StateTheTrainingOfAllTheirRows) {
         .status()
         .stated_training;
   };
-  const std::string others = "; of other rows, now or before: ";
+  using Statements = std::vector<std::string>;
   for (int i = 0; i < 2; ++i) {
-    EXPECT_EQ("steps 5" + others + "steps 1000", stated("steps 5"));
-    EXPECT_EQ("steps 1000" + others + "steps 5", stated("steps 1000"));
+    EXPECT_EQ((Statements{"steps 5", "steps 1000"}), stated("steps 5"));
+    EXPECT_EQ((Statements{"steps 1000", "steps 5"}), stated("steps 1000"));
   }
   ASSERT_EQ(2U, warnings.size()) << "of the other lengths, and of the training, once each";
   expect_contains(warnings[1], {"rows that stay are of another training: steps 1000; these are of: steps 5"});
-  EXPECT_EQ("steps 100" + others + "steps 1000" + others + "steps 5", stated("steps 100"));
+  EXPECT_EQ((Statements{"steps 100", "steps 1000", "steps 5"}), stated("steps 100"));
   EXPECT_EQ(3U, warnings.size()) << "a part of another statement is another one";
-  EXPECT_EQ("not stated" + others + "steps 100" + others + "steps 1000" + others + "steps 5", stated(""));
+  EXPECT_EQ((Statements{"not stated", "steps 100", "steps 1000", "steps 5"}), stated(""));
   scored.rows[0].accuracy = 0.25;  // Other predictions: the earlier rows go.
-  EXPECT_EQ("steps 7", stated("steps 7"));
+  EXPECT_EQ(Statements{"steps 7"}, stated("steps 7"));
+  scored.rows[0].accuracy = 0.75;
+  EXPECT_EQ(Statements{}, stated(""));
 }
 
 TEST_F(PredictionRuns, StandNextToEncodingsInOneTable) {

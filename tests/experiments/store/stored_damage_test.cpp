@@ -111,6 +111,9 @@ INSTANTIATE_TEST_SUITE_P(
         DamageCase{"status.json", status_with("training_seconds", "null"), {"training_seconds: found null"}},
         DamageCase{"status.json", status_with("device", "3"), {"device: found 3, expected a string"}},
         DamageCase{"status.json",
+                   status_with("updated", "\"\", \"stated_training\": [\"steps 5\", 6]"),
+                   {"stated_training: found an array, expected a list of strings"}},
+        DamageCase{"status.json",
                    status_with("state", "\"done\""),
                    {"state: found \"done\", expected one of waiting, training,"}}));
 
