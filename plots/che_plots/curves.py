@@ -62,6 +62,9 @@ def draw_line(axes: Axes, rows: Sequence[Row], style: Style, x: str, y: str, uni
   # Markers of different lines stand at different points.
   every = math.ceil(len(xs) / MOST_MARKERS)
   axes.plot(xs, ys, **style.line(markevery=(rank % every, every), zorder=3), transform=place)
+  # From version 3.11 on, matplotlib leaves lines that stand beside their places out of the limits.
+  axes.update_datalim([point for values in (ys, low, high) for point in zip(xs, values)])
+  axes.autoscale_view()
 
 
 def legend_of(rows: Sequence[Row], styles: dict[str, Style], x: str) -> list[Artist]:
@@ -207,9 +210,6 @@ def draw_perplexity(
   """Lines on logarithmic scales, with the training length marked; `x` and `y` are columns."""
   for encoding, line in by_column(rows).items():
     draw_line(axes, line, styles[encoding], x, y, 1)
-  # From version 3.11 on, matplotlib leaves lines that stand beside their places out of the limits.
-  axes.update_datalim([(row.number(x), row.number(column)) for row in rows for column in (y, "low", "high")])
-  axes.autoscale_view()
   if not any(math.isfinite(value) for value in known(rows, y)):
     axes.set_ylim(1, 10)  # No line: a logarithmic scale needs a place.
   for trained in sorted(set(known(rows, "trained_to"))):
@@ -279,7 +279,7 @@ def over_steps(rows: list[Row], width: float, column: str, y_label: str, caption
     for encoding, line in by_column(members).items():
       draw_line(axes, line, styles[encoding], "step", column, 1 if is_loss else 100)
     if is_loss:
-      most = max(known(rows, column))
+      most = max(known(rows, column, "high"))
       axes.set_ylim(-0.02 * most, 1.05 * most)
     else:
       draw_chance(axes, members, "step")

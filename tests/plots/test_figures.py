@@ -28,7 +28,7 @@ sys.path.insert(0, str(SOURCE / "plots"))
 
 import che_plots  # noqa: E402
 from che_plots import bias, curves, page, scores, style  # noqa: E402
-from che_plots.data import Row, caption_of, read_rows  # noqa: E402
+from che_plots.data import Row, caption_of, known, read_rows  # noqa: E402
 
 che_plots.set_up()
 
@@ -460,6 +460,20 @@ def invented_row(task: str, encoding: str, **fields: str) -> Row:
       "score_lengths": "", "only": "", "skip": "", **fields,
     }
   )  # fmt: skip
+
+
+def test_axes_hold_all_points_and_ranges() -> None:
+  place = {"setting": "learning_rate", "runs": "2", "aggregate": "mean", "value": "", "without_dape": ""}
+  rows = [
+    invented_row("t", "rope", setting_value=rate, step=step, score="0.8", loss="0.7", low="0.5", high="1.9",
+                 baseline="0.6", **place)
+    for rate, step in (("0.0001", "1"), ("0.001", "10"), ("0.01", "20"))
+  ]  # fmt: skip
+  for sheet, column in ((curves.effects(rows, 140), "setting_value"), (curves.learning(rows, 140), "step")):
+    (figure,) = page.pages(sheet, 140)
+    first, last = figure.axes[0].get_xlim()
+    assert first < min(known(rows, column)) and max(known(rows, column)) < last
+  assert figure.axes[0].get_ylim()[1] > 1.9, "a loss"
 
 
 def test_any_number_of_encodings_and_tasks_has_room() -> None:
