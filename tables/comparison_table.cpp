@@ -21,15 +21,18 @@ PrintedCell score_cell(const std::optional<double>& score, const Metric& metric,
   return cell;
 }
 
+// "10"; "10 / 3" where seeds are not paired.
+std::string seeds_text(const ComparedTask& task, const char* between) {
+  return fmt::format("{}{}", task.seeds, task.paired ? "" : fmt::format("{}{}", between, task.other_seeds));
+}
+
 // With `against`, the name of the other column, the row is one of several comparisons.
 PrintedRow print_row(const ComparedTask& task, const std::string& against, ComparisonUnit unit) {
   const auto& interval = task.interval;
   PrintedRow row = {
       .group = std::string(level_name(task.level)),
       .cells = {{.text = task.task.text()},
-                {.text = task.paired ? fmt::format("{}", task.seeds)
-                                     : fmt::format("{} / {}", task.seeds, task.other_seeds),
-                 .value = static_cast<double>(task.seeds)},
+                {.text = seeds_text(task, " / "), .value = static_cast<double>(task.seeds)},
                 score_cell(task.one, task.metric, task.one_runs),
                 score_cell(task.other, task.metric, task.other_runs),
                 difference_cell(task.difference, task.metric),
@@ -91,31 +94,35 @@ bool is_by_length(const Comparison& comparison) {
                              [](const ComparedTask& task) { return task.length.has_value(); });
 }
 
-// Returns a bound that p cannot fall below with so many seeds.
-double least_p(const ComparedTask& task) {
-  if (task.paired) return std::ldexp(2.0, -static_cast<int>(task.seeds));
-  const double exact = (task.seeds == task.other_seeds ? 2 : 1) / relabellings(task.seeds, task.other_seeds);
-  return std::max(exact, 1.0 / static_cast<double>(kMaxDraws + 1));
-}
-
-// Returns the least p that the test of this task can have with this aggregate; of very many pairs nothing.
-std::optional<double> least_p(const ComparedTask& task, Aggregate aggregate) {
-  return task.paired ? least_sign_flip_p(task.seeds, aggregate)
-                     : least_relabelling_p(task.seeds, task.other_seeds, aggregate);
+// Names the least p that a row with these numbers of seeds can have, which is not known of very many pairs.
+void append_least_p_note(std::vector<Note>& notes, const std::vector<Comparison>& comparisons,
+                         std::size_t tests) {
+  std::map<std::string, std::optional<double>> least;
+  for (const Comparison& comparison : comparisons) {
+    for (const ComparedTask& task : comparison.tasks) {
+      if (!task.p) continue;
+      std::optional<double>& p = least[seeds_text(task, " and ")];
+      if (task.paired && !p) p = least_sign_flip_p(task.seeds, comparison.aggregate);
+      if (!task.paired && !p) p = least_relabelling_p(task.seeds, task.other_seeds, comparison.aggregate);
+    }
+  }
+  const auto [seeds, p] = *std::ranges::min_element(least, {}, [](const auto& row) { return row.second; });
+  if (!p) return;
+  const double adjusted = std::min(1.0, static_cast<double>(tests) * *p);
+  add_note(notes, NoteKind::kReading, "With {} seeds p is {:.2g} at least, whatever the difference{}.", seeds,
+           *p, tests > 1 ? fmt::format(", and the least adjusted p is {:.2g}", adjusted) : "");
 }
 
 void append_method_notes(std::vector<Note>& notes, const std::vector<Comparison>& comparisons,
                          bool against_all, bool by_length) {
   std::size_t tests = 0;
-  std::size_t max_seeds = 0;
+  std::size_t max_pairs = 0;
   bool has_interval = false;
   bool lacks_interval = false;
   bool lacks_test = false;
   bool has_infinite = false;
   bool share_seeds = false;
-  bool has_pairs = false;
   bool has_groups = false;
-  const ComparedTask* most = nullptr;  // This one has the least possible p.
   for (const Comparison& comparison : comparisons) {
     const TaskLabel* before = nullptr;  // Rows of one task have the same runs.
     for (const ComparedTask& task : comparison.tasks) {
@@ -124,17 +131,16 @@ void append_method_notes(std::vector<Note>& notes, const std::vector<Comparison>
       lacks_test = lacks_test || !(task.p || task.share_seeds);
       share_seeds = share_seeds || task.share_seeds;
       has_infinite = has_infinite || std::isinf(task.one.value_or(0)) || std::isinf(task.other.value_or(0));
-      (task.paired ? has_pairs : has_groups) = true;
-      if (task.paired) max_seeds = std::max(max_seeds, task.seeds);
-      if (task.p && (most == nullptr || least_p(task) < least_p(*most))) most = &task;
+      has_groups = has_groups || !task.paired;
+      if (task.paired) max_pairs = std::max(max_pairs, task.seeds);
       has_interval = has_interval || task.interval;
       lacks_interval = lacks_interval || !(task.interval || task.share_seeds);
     }
   }
   std::string test;
-  if (has_pairs) {
+  if (max_pairs > 0) {
     test = fmt::format("signs of the seeds' differences flipped ({})",
-                       max_seeds <= kMaxExactPairs
+                       max_pairs <= kMaxExactPairs
                            ? "every assignment"
                            : fmt::format("every assignment up to {} seeds, {} random ones beyond",
                                          kMaxExactPairs, kMaxDraws));
@@ -142,7 +148,7 @@ void append_method_notes(std::vector<Note>& notes, const std::vector<Comparison>
   if (has_groups) {
     test += fmt::format(
         "{}the seeds of both sides split anew in every way, or in {} random ones where there are more",
-        has_pairs ? "; against a model outside che " : "", kMaxDraws);
+        max_pairs > 0 ? "; against a model outside che " : "", kMaxDraws);
   }
   add_note(notes, NoteKind::kMethod,
            "95 % interval: bootstrap over seeds, percentiles of {} resamples. p: two-sided permutation test, "
@@ -158,17 +164,8 @@ void append_method_notes(std::vector<Note>& notes, const std::vector<Comparison>
              has_groups ? " on both sides" : "", has_infinite ? ", and scores that are all finite" : "");
   }
   append_shared_seeds_note(notes, share_seeds);
-  const Aggregate aggregate = comparisons.front().aggregate;
   if (tests > 0) {
-    if (const auto least = most == nullptr ? std::nullopt : least_p(*most, aggregate)) {
-      add_note(notes, NoteKind::kReading, "With {} seeds p is {:.2g} at least, whatever the difference{}.",
-               most->paired ? fmt::format("{}", most->seeds)
-                            : fmt::format("{} and {}", most->seeds, most->other_seeds),
-               *least,
-               tests > 1 ? fmt::format(", and the least adjusted p is {:.2g}",
-                                       std::min(1.0, static_cast<double>(tests) * *least))
-                         : "");
-    }
+    append_least_p_note(notes, comparisons, tests);
     add_note(
         notes, NoteKind::kMethod,
         "80 % power, in points: the least true mean difference that a two-sided t-test at p < .05 finds with "
@@ -176,8 +173,7 @@ void append_method_notes(std::vector<Note>& notes, const std::vector<Comparison>
         "probability.",
         has_groups ? "seeds" : "pairs");
   }
-  const bool is_mean = aggregate == Aggregate::kMean;
-  if (has_interval && has_pairs && is_mean) {
+  if (has_interval && max_pairs > 0 && comparisons.front().aggregate == Aggregate::kMean) {
     add_note(notes, NoteKind::kReading,
              "The interval is too narrow for few seeds: where differences are normal it covers their mean in "
              "{} seeds.",
@@ -193,7 +189,9 @@ void append_method_notes(std::vector<Note>& notes, const std::vector<Comparison>
   }
 }
 
-void append_left_out(std::vector<Note>& notes, const Comparison& comparison, const ResultTable& table) {
+// `against` is empty, or names the other column: " against rope".
+void append_left_out(std::vector<Note>& notes, const Comparison& comparison, const std::string& against,
+                     const ResultTable& table) {
   std::size_t unpaired = 0;
   const TaskLabel* before = nullptr;
   for (const ComparedTask& task : comparison.tasks) {
@@ -202,10 +200,10 @@ void append_left_out(std::vector<Note>& notes, const Comparison& comparison, con
   }
   if (unpaired > 0) {
     add_note(notes, NoteKind::kReading,
-             "Left out: finished runs of other seeds or learning rates, {} in all.", unpaired);
+             "Left out{}: finished runs of other seeds or learning rates, {} in all.", against, unpaired);
   }
   if (!comparison.one_sided.empty()) {
-    add_note(notes, NoteKind::kReading, "Left out: tasks that only one of the two was run on: {}.",
+    add_note(notes, NoteKind::kReading, "Left out{}: tasks that only one of the two was run on: {}.", against,
              joined(comparison.one_sided, ", ", [](const TaskLabel& task) { return task.text(); }));
   }
   for (const TableRun& run : table.runs) {
@@ -263,15 +261,21 @@ std::vector<Note> notes_of(const std::vector<Comparison>& comparisons,
              aggregate_phrase(first.aggregate));
     append_window_notes(notes, comparisons);
   } else {
+    const bool all_paired = std::ranges::all_of(comparisons, &Comparison::paired);
+    const auto words = [&](const char* paired, const char* mixed, const char* unpaired) {
+      return all_paired ? paired : std::ranges::any_of(comparisons, &Comparison::paired) ? mixed : unpaired;
+    };
+    const std::string of_rates = fmt::format(
+        "mean over the learning rates that {} finished with every seed that counts: {}",
+        words("both columns", "both columns, or its own where seeds are not paired,", "its column"), rates);
     add_note(notes, NoteKind::kReading,
-             "The score of a seed is its {}. Columns: {} over the seeds; difference: {}.",
-             table.rates_selected ? std::string("score at the learning rate that was selected for the cell")
-             : rates.empty()      ? std::string("mean accuracy over the test lengths")
-                             : fmt::format("mean over the learning rates that {} finished with every seed "
-                                           "that counts: {}",
-                                           first.paired ? "both columns" : "its column", rates),
+             "The score of a seed is its {}. Columns: {} over the seeds; difference: that of the {}.",
+             table.rates_selected ? "score at the learning rate that was selected for the cell"
+             : rates.empty()      ? "mean accuracy over the test lengths"
+                                  : of_rates.c_str(),
              aggregate_phrase(first.aggregate),
-             first.paired ? "that of the seeds' differences" : "that of the columns");
+             words("seeds' differences", "seeds' differences, or of the columns where seeds are not paired",
+                   "columns"));
   }
   if (by_length) {
     add_note(notes, NoteKind::kReading,
@@ -280,7 +284,7 @@ std::vector<Note> notes_of(const std::vector<Comparison>& comparisons,
   if (!are_windows) append_method_notes(notes, comparisons, against_all, by_length);
   for (const Comparison& comparison : comparisons) {
     std::vector<Note> of_one;
-    append_left_out(of_one, comparison, table);
+    append_left_out(of_one, comparison, against_all ? " against " + comparison.other.text() : "", table);
     for (Note& note : of_one) {
       const auto is_same = [&](const Note& other) { return other.text == note.text; };
       if (std::ranges::none_of(notes, is_same)) notes.push_back(std::move(note));

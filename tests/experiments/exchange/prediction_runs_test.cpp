@@ -223,6 +223,7 @@ TEST_F(PredictionRuns, OneIsComparedWithEveryColumn) {
   const std::string printed = format_table(comparison_table(all, table), "md");
   expect_contains(printed, {"| 4 / 2 |", "| 4 / 4 |", "| my_gru ", "| dape_kerple ",
                             "With 4 and 4 seeds p is 0.029 at least"});
+  EXPECT_FALSE(contains(printed, "that of the seeds' differences"));
   expect_contains(message_of([&] { compare_with_all(table, "gru2", Aggregate::kMean); }),
                   {"'gru2' is no encoding"});
 }
