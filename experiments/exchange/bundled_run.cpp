@@ -99,6 +99,7 @@ void check_row(const RunConfig& config, const Task* task, const EvaluationRow& r
 // The task is null where the run has none or its samples are not drawn.
 void check_rows(const RunConfig& config, const Task* task, const std::vector<EvaluationRow>& rows,
                 const std::string& file) {
+  check_lengths(rows, config.has_text(), file, kEvaluationRemedy);
   std::set<OptionValues> checked;  // There may be a million rows, of few settings.
   for (const EvaluationRow& row : rows) {
     try {

@@ -15,7 +15,7 @@ constexpr std::int64_t kMaxSamples = 1'000'000;
 }  // namespace
 
 void EvaluationConfig::visit_fields(FieldVisitor& visit) {
-  const std::int64_t longest = of_text ? kMaxTextLength : kMaxTaskLength;
+  const std::int64_t longest = max_length(of_text);
   static constexpr std::array<std::string_view, 3> kRange = {"first_length", "last_length", "length_step"};
   visit.integer_list({.name = "lengths", .help = "test lengths, in place of a range", .replaces = kRange},
                      listed_lengths, 1, longest);

@@ -14,6 +14,7 @@ namespace che {
 inline constexpr std::int64_t kMaxSeed = std::int64_t{1} << 53;
 inline constexpr std::int64_t kMaxTaskLength = 10'000;
 inline constexpr std::int64_t kMaxTextLength = 1'000'000;
+constexpr std::int64_t max_length(bool of_text) { return of_text ? kMaxTextLength : kMaxTaskLength; }
 inline constexpr std::int64_t kMaxSteps = 4'000'000'000;
 
 struct EvaluationConfig {

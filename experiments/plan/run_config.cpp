@@ -111,7 +111,7 @@ bool TrainingConfig::is_begin_of_longer_run() const {
 }
 
 void TrainingConfig::visit_fields(FieldVisitor& visit) {
-  const std::int64_t longest = of_text ? kMaxTextLength : kMaxTaskLength;
+  const std::int64_t longest = max_length(of_text);
   visit.integer({"steps", "updates of the parameters; 0 measures the untrained model"}, steps, 0, kMaxSteps);
   visit.integer({.name = "warmup_steps",
                  .help = "first steps over which the learning rate rises linearly from 0",

@@ -25,7 +25,7 @@ RunConfig EvaluationRequest::applied_to(RunConfig config) const {
   config.evaluation.at_steps.clear();
   config.evaluation.predictions = false;
   if (lengths) {
-    const std::int64_t longest = config.has_text() ? kMaxTextLength : kMaxTaskLength;
+    const std::int64_t longest = max_length(config.has_text());
     if (lengths->first < 1 || lengths->last > longest) {
       throw Error(fmt::format("--lengths: got {}; allowed with {}: whole numbers from 1 to {}",
                               lengths->first < 1 ? lengths->first : lengths->last,
@@ -63,6 +63,7 @@ std::vector<std::string> WorkerTask::arguments() const {
     }
     if (evaluation->device) words.insert(words.end(), {"--device", *evaluation->device});
   }
+  words.emplace_back("--");  // A folder may begin with a dash.
   words.insert(words.end(), folders.begin(), folders.end());
   return words;
 }

@@ -251,6 +251,15 @@ std::vector<EvaluationRow> parse_evaluation(std::string_view text, std::string_v
   return parse_rows(text, false, id, file, kEvaluationRemedy)[0];
 }
 
+void check_lengths(const std::vector<EvaluationRow>& rows, bool of_text, const std::string& file,
+                   std::string_view remedy) {
+  for (const EvaluationRow& row : rows) {
+    if (row.length >= 1 && row.length <= max_length(of_text)) continue;
+    throw Error(fmt::format("{}: a row of length {}; allowed: 1 to {}; the file is damaged: {}", file,
+                            row.length, max_length(of_text), remedy));
+  }
+}
+
 std::string windows_text(const std::vector<EvaluationRow>& rows, std::string_view id) {
   std::string text;
   for (const EvaluationRow& row : rows) {

@@ -58,6 +58,10 @@ std::string evaluation_text(const std::vector<EvaluationRow>& rows, std::string_
 std::vector<EvaluationRow> parse_evaluation(std::string_view text, std::string_view id,
                                             const std::string& file);
 
+// Throws Error (usage) for a row at a length that no config can ask for: strangers' rows must not cost hours.
+void check_lengths(const std::vector<EvaluationRow>& rows, bool of_text, const std::string& file,
+                   std::string_view remedy);
+
 // windows.csv: the windows of these rows. Empty where no row has any.
 std::string windows_text(const std::vector<EvaluationRow>& rows, std::string_view id);
 // Returns rows that have a key and windows alone.

@@ -209,7 +209,10 @@ std::vector<EvaluationRow> RunFolder::evaluation() const {
 }
 
 std::vector<EvaluationRow> RunFolder::rows() const {
-  return parsed(path_ / kEvaluationFile, id(), kEvaluationRemedy, parse_evaluation);
+  const fs::path file = path_ / kEvaluationFile;
+  std::vector<EvaluationRow> rows = parsed(file, id(), kEvaluationRemedy, parse_evaluation);
+  check_lengths(rows, config_.has_text(), file.string(), kEvaluationRemedy);
+  return rows;
 }
 
 std::vector<EvaluationRow> RunFolder::windows() const {
@@ -221,7 +224,12 @@ std::vector<EvaluationRow> RunFolder::positions() const {
 }
 
 StepRows RunFolder::at_steps() const {
-  return parsed(path_ / kAtStepsFile, id(), kAtStepsRemedy, parse_at_steps);
+  const fs::path file = path_ / kAtStepsFile;
+  StepRows at_steps = parsed(file, id(), kAtStepsRemedy, parse_at_steps);
+  for (const auto& [step, rows] : at_steps) {
+    check_lengths(rows, config_.has_text(), file.string(), kAtStepsRemedy);
+  }
+  return at_steps;
 }
 
 RunStatus RunFolder::status() const {

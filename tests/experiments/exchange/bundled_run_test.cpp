@@ -71,7 +71,8 @@ TEST_F(BundledRuns, HasNoRowsThatNoRunCanHave) {
           "the standard error 0.5 at length 41; allowed: none of a single batch of 64 samples");
   refused([&](EvaluationRow& row) { row.loss = -infinity; }, "the loss -inf at length 41; allowed: a number");
   refused([](EvaluationRow& row) { row.loss = -1; }, "the loss -1 at length 41");
-  refused([](EvaluationRow& row) { row.length = 0; }, "even_pairs: length 0 is out of range");
+  refused([](EvaluationRow& row) { row.length = 0; }, "a row of length 0; allowed: 1 to 10000");
+  refused([](EvaluationRow& row) { row.length = 10'001; }, "a row of length 10001; allowed: 1 to 10000");
   refused([](EvaluationRow& row) { row.accuracy = 0.4005; },
           "64 samples of one symbol cannot have the accuracy 0.4005 at length 41");
   // A setting at its default would count the row in a column of its own.

@@ -54,6 +54,21 @@ TEST(EvaluationRows, WindowsAreAskedOfEachLengthAndACurveOfTheLongestAlone) {
   EXPECT_TRUE(lengths_to_measure(rows, asked).empty());
 }
 
+TEST(EvaluationRows, HaveLengthsThatAConfigCanAskFor) {
+  const auto problem = [](std::int64_t length, bool of_text) {
+    return message_of([&] {
+      check_lengths({row(41, 64, 1), row(length, 64, 1)}, of_text, "x.csv", "run again");
+    });
+  };
+  EXPECT_EQ(problem(10'000, false), "(no error)");
+  EXPECT_EQ(problem(1'000'000, true), "(no error)");
+  EXPECT_EQ(problem(10'001, false),
+            "x.csv: a row of length 10001; allowed: 1 to 10000; the file is damaged: run again");
+  for (const std::int64_t length :
+       {std::int64_t{0}, std::int64_t{1'000'001}, std::numeric_limits<std::int64_t>::max()})
+    expect_contains(problem(length, true), {"allowed: 1 to 1000000"});
+}
+
 TEST(EvaluationRows, BinsOfPositionsAreNarrowAtTheBeginning) {
   EXPECT_EQ(position_bin_end(0, 512), 16);
   EXPECT_EQ(position_bin_end(240, 512), 256);
