@@ -106,7 +106,7 @@ int evaluate(const EvaluateOptions& options) {
   const int code = run_jobs(work.jobs, schedule, compute_program());
   const auto is_on_task = [](const RunConfig& config) { return !config.has_text(); };
   if (request.lengths && code == 0 && std::ranges::any_of(work.configs, is_on_task)) {
-    const std::string folder = quoted_shell_word(options.runs.folder);
+    const std::string folder = one_line(shell_word(options.runs.folder), kWholeText);
     const std::string how =
         request.evaluation_settings
             ? fmt::format(

@@ -64,9 +64,10 @@ class ContinuedRuns {
     const bool is_same = status.earlier.empty() && computed_by(status) == computed_by(here);
     if (status.git_commit.empty() || is_same) return;
     if (others_++ > 0) return;
-    others_text_ =
+    others_text_ = one_line(
         fmt::format("{} was computed by {}, here is {}", begun,
-                    status.earlier.empty() ? computed_by(status) : status.earlier, computed_by(here));
+                    status.earlier.empty() ? computed_by(status) : status.earlier, computed_by(here)),
+        kWholeText);
   }
 
   void describe(std::vector<std::string>& notes) const {
