@@ -118,8 +118,8 @@ int submit(const SubmitOptions& options) {
   Submission submission = create_submission(experiment, jobs, static_cast<std::size_t>(options.jobs_per_task),
                                             work.to_begin_again);
   if (options.manifest) {
-    fmt::print("submission: {}\ntasks: {} (0 to {})\n", submission.file().string(), submission.tasks.size(),
-               submission.tasks.size() - 1);
+    fmt::print("submission: {}\ntasks: {} (0 to {})\n", one_line(submission.file().string(), kWholeText),
+               submission.tasks.size(), submission.tasks.size() - 1);
     return 0;
   }
   warn_of_unfitting_options(batch, runs_by_task(jobs, options.jobs_per_task), print_warning);
@@ -142,10 +142,10 @@ int submit(const SubmitOptions& options) {
   fmt::print("{}\n", script);
   for (const SubmittedArray& part : parts) {
     fmt::print("sbatch --array={} {} {}\n", array_elements(part.count, options.array_parallel),
-               quoted_shell_word(submission.array_script().string()), part.first);
+               one_line(shell_word(submission.array_script().string()), kWholeText), part.first);
   }
   fmt::print("sbatch --dependency=afterany:JOB[:JOB...] {}\n",
-             quoted_shell_word(submission.summary_script().string()));
+             one_line(shell_word(submission.summary_script().string()), kWholeText));
   return 0;
 }
 

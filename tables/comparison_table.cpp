@@ -94,16 +94,16 @@ bool is_by_length(const Comparison& comparison) {
                              [](const ComparedTask& task) { return task.length.has_value(); });
 }
 
-// Names the least p that a row with these numbers of seeds can have, which is not known of very many pairs.
-void append_least_p_note(std::vector<Note>& notes, const std::vector<Comparison>& comparisons,
-                         std::size_t tests) {
+// Names the least p that a row can have by its number of seeds, unless that of a row is not known.
+void append_least_p(std::vector<Note>& notes, const std::vector<Comparison>& comparisons, std::size_t tests) {
   std::map<std::string, std::optional<double>> least;
   for (const Comparison& comparison : comparisons) {
     for (const ComparedTask& task : comparison.tasks) {
       if (!task.p) continue;
       std::optional<double>& p = least[seeds_text(task, " and ")];
-      if (task.paired && !p) p = least_sign_flip_p(task.seeds, comparison.aggregate);
-      if (!task.paired && !p) p = least_relabelling_p(task.seeds, task.other_seeds, comparison.aggregate);
+      if (p) continue;
+      p = task.paired ? least_sign_flip_p(task.seeds, comparison.aggregate)
+                      : least_relabelling_p(task.seeds, task.other_seeds, comparison.aggregate);
     }
   }
   const auto [seeds, p] = *std::ranges::min_element(least, {}, [](const auto& row) { return row.second; });
@@ -165,7 +165,7 @@ void append_method_notes(std::vector<Note>& notes, const std::vector<Comparison>
   }
   append_shared_seeds_note(notes, share_seeds);
   if (tests > 0) {
-    append_least_p_note(notes, comparisons, tests);
+    append_least_p(notes, comparisons, tests);
     add_note(
         notes, NoteKind::kMethod,
         "80 % power, in points: the least true mean difference that a two-sided t-test at p < .05 finds with "
@@ -241,7 +241,6 @@ void append_window_notes(std::vector<Note>& notes, const std::vector<Comparison>
       kMaxDraws, kMaxExactPairs, kMaxDraws, kMaxFullyDrawn, tests);
 }
 
-// How scores and differences are written; `plain` as data.
 std::vector<Note> notes_of(const std::vector<Comparison>& comparisons,
                            const std::vector<std::string>& left_out, bool against_all,
                            const ResultTable& table) {
@@ -267,7 +266,8 @@ std::vector<Note> notes_of(const std::vector<Comparison>& comparisons,
     };
     const std::string of_rates = fmt::format(
         "mean over the learning rates that {} finished with every seed that counts: {}",
-        words("both columns", "both columns, or its own where seeds are not paired,", "its column"), rates);
+        words("both columns", "both columns (its own column where seeds are not paired)", "its column"),
+        rates);
     add_note(notes, NoteKind::kReading,
              "The score of a seed is its {}. Columns: {} over the seeds; difference: that of the {}.",
              table.rates_selected ? "score at the learning rate that was selected for the cell"

@@ -141,7 +141,7 @@ std::vector<std::string> stated_training(std::vector<std::string> statements, co
                      scored.header.task, scored.model, scored.seed, fmt::join(statements, " | "), now));
   }
   statements.insert(statements.begin(), now);
-  constexpr std::size_t kMaxStatements = 100;  // The oldest go.
+  constexpr std::size_t kMaxStatements = 100;  // A status has 1,000 values at most; the oldest go.
   if (statements.size() > kMaxStatements) statements.resize(kMaxStatements);
   if (statements == std::vector{not_stated}) statements.clear();
   return statements;

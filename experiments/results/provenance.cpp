@@ -112,17 +112,36 @@ std::string own_forms(const ResultTable& table) {
       fmt::join(columns, ", "));
 }
 
+// What authors state about the training of a model outside che.
+class StatedTraining {
+ public:
+  // `of_run` is RunStatus::stated_training.
+  void add(const std::vector<std::string>& of_run) {
+    for (std::size_t i = 0; i < of_run.size(); ++i) (i == 0 ? newest_ : others_).insert(of_run[i]);
+  }
+
+  std::string text() const {
+    if (newest_.empty()) return "nothing";
+    return fmt::format(
+        "{}{}", fmt::join(newest_, " | "),
+        others_.empty() ? "" : fmt::format(" (other rows, now or before: {})", fmt::join(others_, " | ")));
+  }
+
+ private:
+  std::set<std::string> newest_;
+  std::set<std::string> others_;
+};
+
 std::vector<Fact> provenance(const ResultTable& table) {
   std::string updated;
   std::set<std::int64_t> seeds;
   std::set<std::int64_t> data_seeds;
   std::set<double> rates;
-  std::map<std::string, std::set<std::string>> foreign;  // Holds what their authors state about training.
+  std::map<std::string, StatedTraining> foreign;
   for (const TableRun& run : table.runs) {
     updated = std::max(updated, run.status.updated);
     if (run.config.is_foreign()) {
-      foreign[run.config.foreign_name()].insert(run.status.stated_training.begin(),
-                                                run.status.stated_training.end());
+      foreign[run.config.foreign_name()].add(run.status.stated_training);
       continue;
     }
     seeds.insert(run.config.seed);
@@ -143,11 +162,7 @@ std::vector<Fact> provenance(const ResultTable& table) {
                                  joined(foreign, ", ", [](const auto& model) { return model.first; }),
                                  joined(foreign, "; ",
                                         [](const auto& model) {
-                                          return fmt::format(
-                                              "{}: {}", model.first,
-                                              model.second.empty()
-                                                  ? "nothing"
-                                                  : fmt::format("{}", fmt::join(model.second, " | ")));
+                                          return fmt::format("{}: {}", model.first, model.second.text());
                                         })),
                      true});
   }

@@ -64,7 +64,6 @@ def draw_line(axes: Axes, rows: Sequence[Row], style: Style, x: str, y: str, uni
   axes.plot(xs, ys, **style.line(markevery=(rank % every, every), zorder=3), transform=place)
   # From version 3.11 on, matplotlib leaves lines that stand beside their places out of the limits.
   axes.update_datalim([point for values in (ys, low, high) for point in zip(xs, values)])
-  axes.autoscale_view()
 
 
 def legend_of(rows: Sequence[Row], styles: dict[str, Style], x: str) -> list[Artist]:

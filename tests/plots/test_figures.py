@@ -467,7 +467,7 @@ def test_axes_hold_all_points_and_ranges() -> None:
   rows = [
     invented_row("t", "rope", setting_value=rate, step=step, score="0.8", loss="0.7", low="0.5", high="1.9",
                  baseline="0.6", **place)
-    for rate, step in (("0.0001", "1"), ("0.001", "10"), ("0.01", "20"))
+    for rate, step in (("1", "1"), ("2", "10"), ("3", "20"))
   ]  # fmt: skip
   for sheet, column in ((curves.effects(rows, 140), "setting_value"), (curves.learning(rows, 140), "step")):
     (figure,) = page.pages(sheet, 140)

@@ -31,6 +31,11 @@ TEST(ExitReason, IsThatOfTheProcess) {
   expect_contains(exit_reason(SIGKILL), {"signal 9", "when memory ran out"});
 }
 
+TEST(WorkerTask, KeepsFoldersApartFromOptions) {
+  const WorkerTask task{.folders = {"-x/runs/a", "b"}, .evaluation = {}, .parent = 7};
+  EXPECT_EQ((std::vector<std::string>{"worker", "--parent", "7", "--", "-x/runs/a", "b"}), task.arguments());
+}
+
 TEST(ReportJob, MarksRunsOfADeadWorkerFailed) {
   const ScratchFolder scratch;
   const RunFolder run =

@@ -117,6 +117,18 @@ INSTANTIATE_TEST_SUITE_P(
                    status_with("state", "\"done\""),
                    {"state: found \"done\", expected one of waiting, training,"}}));
 
+TEST_F(StoredDamage, RowsOfLengthsThatNoConfigHasAreNamed) {
+  const RunFolder run =
+      store_run(scratch_.path(), made_up_config("reverse_string", "rope"), RunState::kFinished, 0.5);
+  std::vector<EvaluationRow> rows = run.evaluation();
+  rows.back().length = 10'001;
+  run.write_evaluation(rows);
+  run.write_at_steps({{5, rows}});
+  const std::string problem = "a row of length 10001; allowed: 1 to 10000; the file is damaged: ";
+  expect_contains(message_of([&] { run.evaluation(); }), {"evaluation.csv: " + problem});
+  expect_contains(message_of([&] { run.at_steps(); }), {"evaluation_at_steps.csv: " + problem});
+}
+
 // One file must not stop the commands that look at all runs.
 TEST_F(StoredDamage, AStatusOfManyValuesIsReadOrRefusedAtOnce) {
   const RunFolder run =
