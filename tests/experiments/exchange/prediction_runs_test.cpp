@@ -125,7 +125,7 @@ TEST_F(PredictionRuns, StateTheTrainingOfAllTheirRows) {
   EXPECT_EQ(3U, warnings.size()) << "a part of another statement is another one";
   EXPECT_EQ((Statements{"not stated", "steps 100", "steps 1000", "steps 5"}), stated(""));
   expect_contains(format_table(score_table(read_table({scratch_.path()})), "md"),
-                  {"my_lstm: not stated (other rows, now or before: steps 100 | steps 1000 | steps 5)"});
+                  {R"(my_lstm: not stated (other rows, now or before: steps 100 \| steps 1000 \| steps 5))"});
   scored.rows[0].accuracy = 0.25;  // Other predictions: the earlier rows go.
   EXPECT_EQ(Statements{"steps 7"}, stated("steps 7"));
   scored.rows[0].accuracy = 0.75;
