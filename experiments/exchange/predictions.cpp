@@ -241,7 +241,8 @@ ScoredPredictions score(PredictionLines& lines, const HeaderCheck& check) {
         scored.rows.emplace_back(EvaluationRow{.length = length,
                                                .samples = header.samples,
                                                .seed = header.seed,
-                                               .accuracy = accuracy,
+                                               // Rounding may carry the sum of shares beyond 1.
+                                               .accuracy = std::min(accuracy, 1.0),
                                                .loss = std::numeric_limits<double>::quiet_NaN()});
     if (of_batches.size() < 2) continue;
     row.accuracy_se = std::sqrt(statistics::sample_variance(of_batches) / batches);

@@ -147,6 +147,7 @@ std::optional<LengthResult> evaluate_length(const Model& model, const std::vecto
     const at::Tensor column = by_batch.slice(1, r, r + 1).contiguous();
     errors.slice(0, r, r + 1).copy_(column.std(0, true) / std::sqrt(static_cast<double>(batches)));
   }
+  accuracy.clamp_max_(1);  // Rounding carries the sum of shares beyond 1 for many numbers of batches.
   const at::Tensor results = at::stack({accuracy, loss, errors}).to(at::kCPU);
   const at::Tensor by_window = windows.empty() ? at::Tensor() : at::cat(window_losses, 1).to(at::kCPU);
   if (has_curve) by_position = by_position.to(at::kCPU);

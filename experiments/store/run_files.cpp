@@ -152,6 +152,8 @@ StepRows parse_rows(std::string_view text, bool has_step, std::string_view id, c
     EvaluationRow row = parse_key(csv, i, first, columns.has_settings);
     column += columns.has_settings ? 5 : 4;
     row.accuracy = csv.real(i, column);
+    // Files of earlier programs have sums of shares that rounding carried beyond 1.
+    if (row.accuracy > 1 && row.accuracy < 1 + 1e-12) row.accuracy = 1;
     if (!is_share(row.accuracy)) csv.fail(i, column, "a number from 0 to 1");
     row.loss = csv.real(i, column + 1);
     if (columns.has_error && !csv.text(i, column + 2).empty()) {

@@ -7,6 +7,7 @@
 #include "experiments/learn/limits.h"
 #include "experiments/learn/model_factory.h"
 #include "experiments/plan/run_workload.h"
+#include "tasks/declared/task_definition.h"
 #include "tests/models/encodings/encoding_models.h"
 
 namespace che {
@@ -101,6 +102,24 @@ TEST(Evaluation, DrawsSamplesByItsSeed) {
   config.evaluation.seed = 1;
   const auto second = evaluate_length(*model, {config}, 20, kGoOn);
   EXPECT_NE(first->rows.front().loss, second->rows.front().loss);
+}
+
+// The sum of nine times 1 / 9 is above 1.
+TEST(Evaluation, OfAModelThatIsAlwaysRightIsOne) {
+  RunConfig config = small_config();
+  config.task = TaskConfig();
+  config.task.name = "two_or_more";
+  config.task.definition = parse_task_definition(
+                               "name: two_or_more\nsymbols: [a, b]\nanswer: accept\nautomaton: \"0 1 a\\n0 1 "
+                               "b\\n1 2 a\\n1 2 b\\n2 2 a\\n2 2 b\\n2\\n\"\n",
+                               "definition")
+                               .canonical();
+  config.evaluation.samples = 9 * kEvaluationBatch;
+  const auto model = initialised(config, {config.seed});
+  const c10::NoGradGuard no_grad;
+  const at::Tensor values = model->parameters().values();
+  values.zero_().select(-1, -1).fill_(1);  // The bias of the last symbol, 1.
+  EXPECT_EQ(1, evaluate_length(*model, {config}, 20, kGoOn)->rows.front().accuracy);
 }
 
 TEST(Evaluation, StopsWhenAsked) {

@@ -337,6 +337,14 @@ TEST(Evaluation, HasAColumnForStandardErrorsOnlyWhereOneIsKnown) {
   EXPECT_EQ(text, evaluation_text(read, "a"));
 }
 
+TEST(Evaluation, ReadsSumsOfSharesThatWereRoundedBeyondOne) {
+  const auto read = [](double accuracy) {
+    return parse_evaluation(evaluation_text(rows_of_lengths({41}, accuracy), "a"), "a", "x.csv")[0].accuracy;
+  };
+  EXPECT_EQ(1, read(std::nextafter(1.0, 2)));
+  expect_contains(message_of([&] { read(1.001); }), {"a number from 0 to 1"});
+}
+
 TEST(Evaluation, OnTheWayHasTheStepFirst) {
   const StepRows rows = {{5, {{.length = 7, .samples = 64, .accuracy = 0.5, .loss = 1}}},
                          {20, {{.length = 7, .samples = 64, .accuracy = 0.75, .loss = 0.5}}}};
