@@ -10,6 +10,7 @@
 
 #include "core/clock.h"
 #include "experiments/learn/batches.h"
+#include "experiments/learn/evaluation.h"
 #include "experiments/learn/limits.h"
 #include "experiments/learn/model_factory.h"
 #include "experiments/learn/training.h"
@@ -169,10 +170,13 @@ StepCost measure_step(RunConfig config, std::int64_t length, const BenchmarkPlan
       const auto positions =
           create_positions(config, config.evaluation.seed, Purpose::kEvaluationPositions,
                            static_cast<std::uint64_t>(length), static_cast<std::uint64_t>(step));
-      wait_for(predict_rows(*state.model, batch, 0, batch.size,
-                            {.positions = positions, .is_evaluation = true},
-                            {.losses = !batch.windows.empty()})
-                   .score.loss);
+      const Pass pass{.positions = positions, .is_evaluation = true};
+      const Wanted wanted{.losses = !batch.windows.empty()};
+      // As many examples as an evaluation takes at once.
+      if (step == 0) {
+        batch_size = examples_within(config.execution.memory_gib, *state.model, batch, pass, wanted);
+      }
+      wait_for(predict_rows(*state.model, batch, 0, batch_size, pass, wanted).score.loss);
     } else {
       wait_for(state.make_step(batch));
     }

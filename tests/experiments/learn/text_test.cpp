@@ -177,14 +177,16 @@ TEST(TextEvaluation, StaysWithinTheMemoryBudget) {
 }
 
 TEST(TextEvaluation, IsTimedWithTheOutputsOfItsProtocol) {
-  const auto bytes = [](std::int64_t last) {
+  const auto bytes = [](std::int64_t last, double memory_gib = 1) {
     RunConfig config = text_config();
     config.evaluation.text.last = last;
+    config.execution.memory_gib = memory_gib;
     return peak_tensor_bytes([&] {
       measure_step(config, 96, {.evaluate = true, .steps = 1, .warm_up = 0}, backend_of(config.execution));
     });
   };
   EXPECT_LT(bytes(16), bytes(96));
+  EXPECT_LT(bytes(96, 1e-4), bytes(96)) << "examples that an evaluation takes at once";
 }
 
 }  // namespace
