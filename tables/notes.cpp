@@ -20,6 +20,7 @@ namespace che {
 void append_provenance(std::vector<Note>& notes, const ResultTable& table) {
   if (const std::string own = own_forms(table); !own.empty()) notes.push_back({NoteKind::kReading, own});
   for (const std::string& note : table.reading_notes) notes.push_back({NoteKind::kReading, note});
+  append_no_numbers_note(notes, table);
   // The first fact of a part of the runs says which part, and so what the numbers are of.
   NoteKind kind = table.conditions.only.empty() && table.conditions.skip.empty() ? NoteKind::kProvenance
                                                                                  : NoteKind::kReading;

@@ -73,6 +73,9 @@ struct PartlyTrainedCell {
 // Names these cells, if there are any.
 void append_partly_trained_note(std::vector<Note>& notes, const std::vector<PartlyTrainedCell>& cells);
 
+// Names the cells of tasks whose scores count answers of logits that were no numbers.
+void append_no_numbers_note(std::vector<Note>& notes, const ResultTable& table);
+
 // Counts the runs of tasks that che trained and of whose training nothing is known.
 void append_unknown_training_note(std::vector<Note>& notes, const ResultTable& table);
 

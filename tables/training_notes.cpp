@@ -1,5 +1,8 @@
 // The notes of a table on what did not train.
 #include <algorithm>
+#include <cmath>
+#include <map>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -32,6 +35,24 @@ void append_partly_trained_note(std::vector<Note>& notes, const std::vector<Part
              return fmt::format("{} on {} ({} of {} runs did not train)", cell.encoding.text(),
                                 cell.task.text(), cell.untrained, cell.counted);
            }));
+}
+
+void append_no_numbers_note(std::vector<Note>& notes, const ResultTable& table) {
+  std::map<std::string, std::size_t> runs;  // By column and row.
+  for (const TableRun& run : table.runs) {
+    const auto is_nan = [](const EvaluationRow& row) { return std::isnan(row.loss); };
+    const bool has_answers = run.score && !run.config.is_foreign() && !run.config.has_text();
+    if (!has_answers || !std::ranges::any_of(run.evaluation, is_nan)) continue;
+    ++runs[fmt::format("{} on {}", run.encoding.text(), run.task.text())];
+  }
+  if (runs.empty()) return;
+  add_note(
+      notes, NoteKind::kReading,
+      "Logits were no numbers at some test lengths, where the answer counts as symbol 0 and the score says "
+      "nothing: {}.",
+      joined(runs, "; ", [](const auto& cell) {
+        return fmt::format("{} ({})", cell.first, counted(cell.second, "run"));
+      }));
 }
 
 void append_unknown_training_note(std::vector<Note>& notes, const ResultTable& table) {

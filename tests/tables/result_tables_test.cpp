@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <limits>
 #include <set>
 #include <sstream>
 
@@ -235,6 +236,23 @@ TEST(ComparisonTable, NamesTheLeastPOfAllRows) {
                   {"With 3 and 10 seeds p is 0.017 at least",
                    "that of the seeds' differences, or of the columns where seeds are not paired",
                    "Left out against rope: finished runs"});
+}
+
+TEST(NoNumbersNote, NamesCellsWhoseLogitsWereNoNumbers) {
+  const ScratchFolder scratch;
+  const RunFolder run =
+      store_run(scratch.path(), made_up_config("even_pairs", "rope"), RunState::kFinished, 1);
+  const auto printed = [&] {
+    const ResultTable table = make_table(open_runs(scratch.path()));
+    return format_table(score_table(table), "md") + format_table(run_table(table), "md");
+  };
+  EXPECT_FALSE(contains(printed(), "no numbers"));
+  std::vector<EvaluationRow> rows = run.evaluation();
+  rows.back().loss = std::numeric_limits<double>::quiet_NaN();
+  run.write_evaluation(rows);
+  const std::string note = "the score says nothing: rope on even_pairs (1 run).";
+  const std::string text = printed();
+  EXPECT_NE(text.find(note), text.rfind(note)) << "in both tables";
 }
 
 TEST(AgreementTable, IsGoldenForPeopleAndPrograms) {
