@@ -295,7 +295,9 @@ RetrainingResult compare_with_published(BundledRun published, const std::vector<
     if (validation) compare("validation loss", *validation, validation_again.value_or(NAN));
   }
   const bool steps_are_close = steps_agree(published, steps_again, [&](const auto& one, const auto& other) {
-    return row_distance(one, other, has_text) <= tolerance;
+    const bool has_errors = one.accuracy_se && other.accuracy_se;
+    return row_distance(one, other, has_text) <= tolerance &&
+           (!has_errors || distance(*one.accuracy_se, *other.accuracy_se) <= tolerance);
   });
   const bool has_other_steps = has_metrics && !std::ranges::equal(published.metrics, metrics_again, {},
                                                                   &MetricsRow::step, &MetricsRow::step);

@@ -152,7 +152,7 @@ class Trainer:
       {"params": [parameter for name, parameter in named if _decays(name)], "weight_decay": decay},
       {"params": [parameter for name, parameter in named if not _decays(name)], "weight_decay": 0},
     ]
-    betas = (0.9, run.settings["training.beta2"])
+    betas = (0.9, float(run.settings["training.beta2"]))
     self.adam = torch.optim.AdamW(groups, lr=self.rate, betas=betas, eps=1e-8, fused=True)
 
   def step(self, batch: TensorBatch | None = None) -> tuple[Tensor, Tensor, Tensor]:

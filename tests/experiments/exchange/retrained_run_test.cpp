@@ -9,6 +9,7 @@
 #include <functional>
 #include <limits>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "experiments/exchange/retraining.h"
@@ -118,6 +119,11 @@ TEST_F(RetrainedRun, ComparesEachNumberThatTheBundleHas) {
   published_.at_steps[1] = published_.evaluation;
   published_.at_steps[1][0].accuracy = 0.25;
   expect_forgery(Agreement::kDifferent);
+  const auto error_before = std::exchange(again_.at_steps[1][0].accuracy_se, 0.02);
+  published_.at_steps[1] = again_.at_steps[1];
+  published_.at_steps[1][0].accuracy_se = 0.9;
+  expect_forgery(Agreement::kDifferent);
+  again_.at_steps[1][0].accuracy_se = error_before;
   published_.at_steps[1] = {published_.evaluation[0]};  // Its config asked for fewer lengths then.
   expect_forgery(Agreement::kEqual);
 }
