@@ -54,6 +54,8 @@ std::vector<PositionLoss> binned(const at::Tensor& losses) {
 std::int64_t examples_within(double memory_gib, const Model& model, const SequenceBatch& batch,
                              const Pass& pass, Wanted wanted) {
   constexpr std::int64_t kMeasuredExamples = 8;
+  // A first pass makes the tables and the like that a device keeps, so that they count for no example.
+  if (!model.backend().device().is_cpu()) predict_rows(model, batch, 0, 1, pass);
   // How many fit if `examples` take as much as measured.
   const auto fitting = [&](std::int64_t examples) {
     const auto bytes = static_cast<double>(
@@ -109,11 +111,7 @@ std::optional<LengthResult> evaluate_length(const Model& model, const std::vecto
     const Pass pass{.positions = positions, .dropout = dropout, .is_evaluation = true};
     const bool has_windows = !batch.windows.empty();
     const Wanted wanted{.classes = kept.predictions, .losses = has_windows};
-    if (part == 0) {
-      // A first pass, so that tables and the like, which a device keeps, count for no example.
-      if (!device.is_cpu()) predict_rows(model, batch, 0, 1, pass);
-      part = examples_within(config.execution.memory_gib, model, batch, pass, wanted);
-    }
+    if (part == 0) part = examples_within(config.execution.memory_gib, model, batch, pass, wanted);
     windows.insert(windows.end(), batch.windows.begin(), batch.windows.end());
     at::Tensor correct = at::zeros({replicas}, sums);
     at::Tensor counted = at::zeros({}, sums);

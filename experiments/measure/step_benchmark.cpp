@@ -172,7 +172,7 @@ StepCost measure_step(RunConfig config, std::int64_t length, const BenchmarkPlan
                            static_cast<std::uint64_t>(length), static_cast<std::uint64_t>(step));
       const Pass pass{.positions = positions, .is_evaluation = true};
       const Wanted wanted{.losses = !batch.windows.empty()};
-      // As many examples as an evaluation takes at once.
+      // It takes as many examples at once as an evaluation does.
       if (step == 0) {
         batch_size = examples_within(config.execution.memory_gib, *state.model, batch, pass, wanted);
       }

@@ -112,7 +112,7 @@ std::string own_forms(const ResultTable& table) {
       fmt::join(columns, ", "));
 }
 
-// What authors state about the training of a model outside che.
+// Collects what authors state about the training of a model outside che.
 class StatedTraining {
  public:
   // `of_run` is RunStatus::stated_training.

@@ -126,6 +126,8 @@ TEST_F(PredictionRuns, StateTheTrainingOfAllTheirRows) {
   EXPECT_EQ((Statements{"not stated", "steps 100", "steps 1000", "steps 5"}), stated(""));
   expect_contains(format_table(score_table(read_table({scratch_.path()})), "md"),
                   {R"(my_lstm: not stated (other rows, now or before: steps 100 \| steps 1000 \| steps 5))"});
+  for (int i = 0; i < 100; ++i) stated(std::to_string(i));
+  EXPECT_EQ(100U, stated("last").size()) << "a status is bounded";
   scored.rows[0].accuracy = 0.25;  // Other predictions: the earlier rows go.
   EXPECT_EQ(Statements{"steps 7"}, stated("steps 7"));
   scored.rows[0].accuracy = 0.75;

@@ -160,7 +160,7 @@ TEST_F(PrepareTraining, SaysWhereAnotherProgramBeganARun) {
   EXPECT_EQ(computed_by(before), status.earlier);
   status.earlier += "\x1b[2J";
   folder.write_status(status);
-  expect_contains(notes().at(0), {computed_by(before) + "\\x1b[2J, here is"});
+  EXPECT_THAT(notes(), testing::ElementsAre(testing::HasSubstr(computed_by(before) + "\\x1b[2J, here is")));
 }
 
 // Its status is of a later step than its checkpoint, from which it goes on.
