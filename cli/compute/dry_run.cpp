@@ -95,7 +95,7 @@ std::string load_text(const std::vector<RunConfig>& pending, std::optional<doubl
                      counted(available_resources().cores, "core"));
 }
 
-// Says how much memory a job needs at most: "memory of a job: at most about 0.6 GiB (submit --mem 700M)".
+// Says how much memory the largest job needs: "memory of a job: about 0.6 GiB (submit --mem 700M)".
 std::string memory_text(const std::vector<RunConfig>& pending) {
   if (pending.empty()) return "";
   try {
@@ -106,7 +106,7 @@ std::string memory_text(const std::vector<RunConfig>& pending) {
             ? fmt::format("; only {:.3g} GiB are available here: a job that needs more than that fails",
                           available / 0x1p30)
             : "";
-    return fmt::format("memory of a job: at most about {:.2g} GiB (submit --mem {}){}", bytes / 0x1p30,
+    return fmt::format("memory of a job: about {:.2g} GiB (submit --mem {}){}", bytes / 0x1p30,
                        memory_request(bytes), lack);
   } catch (const std::exception& error) {
     if (!is_out_of_memory(error)) throw;

@@ -167,7 +167,9 @@ void ArchiveReader::fail(std::string_view problem) const {
 
 std::size_t ArchiveReader::check(std::ptrdiff_t result, archive* input) const {
   if (result >= 0) return static_cast<std::size_t>(result);
-  fail(fmt::format("is damaged here or in a neighbouring file: {}", reason_of(input)));
+  // Where the hash fits, memory may be what lacks.
+  fail(fmt::format("{}: {}", is_whole_ ? "cannot be read" : "is damaged here or in a neighbouring file",
+                   reason_of(input)));
 }
 
 std::string ArchiveReader::read(archive* input, std::size_t bytes) const {

@@ -41,7 +41,7 @@ TEST_F(SweepProgramTest, ListsAPlanWithoutRunning) {
   expect_contains(
       output_of({"run", small_config(), "--dry-run", "-o", results()}),
       {"2 runs in 2 cells, 0 done; to do: ", " in 2 jobs; about ", "by measured steps of each encoding",
-       "; device: cpu; ", "\nmemory of a job: at most about ", " GiB (submit --mem "});
+       "; device: cpu; ", "\nmemory of a job: about ", " GiB (submit --mem "});
   expect_contains(output_of({"run", small_config(), "--dry-run", "training.batch_size=1000000",
                              "training.last_length=1000", "-o", results()}),
                   {" GiB are available here: a job that needs more than that fails"});
