@@ -77,9 +77,13 @@ std::filesystem::path compute_program() {
                     "a che beside it, build/che",
                     program.string()));
   }
-  if (is_of_this_build(read_file(std::filesystem::canonical(program)))) return program;
+  const std::string content = read_file(std::filesystem::canonical(program));
+  const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe");
+  // A che in the place of che-compute would hand over to itself for ever.
+  const bool is_che = self.filename() != program.filename() && content == read_file(self);
+  if (is_of_this_build(content) && !is_che) return program;
   throw Error(fmt::format(
-      "{} is not of the commit of this che, {}; `scripts/setup.sh` builds both; copy them together",
+      "{} is not the che-compute of this che, commit {}; `scripts/setup.sh` builds both; copy them together",
       program.string(), git_commit()));
 }
 

@@ -49,10 +49,13 @@ int prune(const PruneOptions& options) {
     throw Error(
         fmt::format("'{}' is a symbolic link; prune the experiment that it leads to", runs_folder.string()));
   }
-  const std::vector<RunFolder> runs = options.runs.choice().of(open_runs(folder));
+  std::vector<RunFolder> runs = options.runs.choice().of(open_runs(folder));
   std::uintmax_t freed = 0;
   std::optional<FileLock> lock;
-  if (!options.dry_run) lock = lock_full_folder(folder, runs, freed);
+  if (!options.dry_run) {
+    lock = lock_full_folder(folder, runs, freed);
+    runs = options.runs.choice().of(open_runs(folder));  // Before the lock, others may have asked for more.
+  }
   std::size_t pruned = freed > 0 ? 1 : 0;
   for (const RunFolder& run : runs) {
     if (!assess(run).is_complete()) continue;

@@ -67,18 +67,18 @@ double row_distance(const EvaluationRow& published, const EvaluationRow& again, 
                    mean_distance(published.positions, again.positions, &PositionLoss::first)});
 }
 
-// Takes the validation losses from `rows` that stand at steps where `others` have none. Returns how many.
-std::size_t drop_validation_at_other_steps(std::vector<MetricsRow>& rows,
-                                           const std::vector<MetricsRow>& others) {
+// Takes the validation losses from `rows` that stand at steps where `others` have none. Returns these steps.
+std::vector<std::int64_t> drop_validation_at_other_steps(std::vector<MetricsRow>& rows,
+                                                         const std::vector<MetricsRow>& others) {
   std::set<std::int64_t> steps;
   for (const MetricsRow& row : others) {
     if (row.validation_loss) steps.insert(row.step);
   }
-  std::size_t dropped = 0;
+  std::vector<std::int64_t> dropped;
   for (MetricsRow& row : rows) {
     if (!row.validation_loss || steps.contains(row.step)) continue;
     row.validation_loss.reset();
-    ++dropped;
+    dropped.push_back(row.step);
   }
   return dropped;
 }
@@ -96,13 +96,19 @@ std::string drop_unpaired(BundledRun& published, std::vector<MetricsRow>& again)
     row.positions.clear();
     dropped = {"losses by position"};
   }
-  if (drop_validation_at_other_steps(published.metrics, again) > 0) dropped.push_back("validation losses");
+  if (!drop_validation_at_other_steps(published.metrics, again).empty()) {
+    dropped.push_back("validation losses");
+  }
   std::string text;
   if (!dropped.empty()) {
     text = fmt::format("; {} are not compared, as the run that was trained again has none",
                        fmt::join(dropped, " and "));
   }
-  if (const std::size_t lost = drop_validation_at_other_steps(again, published.metrics); lost > 0) {
+  // The training again may have validated at further steps, which an earlier config asked for.
+  const std::int64_t every = config.log.validation_steps;
+  const auto lost = std::ranges::count_if(drop_validation_at_other_steps(again, published.metrics),
+                                          [&](std::int64_t step) { return every > 0 && step % every == 0; });
+  if (lost > 0) {
     text += fmt::format("; the bundle lacks validation losses at {} of its config", counted(lost, "step"));
   }
   return text;

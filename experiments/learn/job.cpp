@@ -184,19 +184,22 @@ JobOutcome evaluate_stored_model(const RunFolder& run, const RunConfig& asked, c
   const std::vector<RunConfig> runs{asked};
   Evaluation evaluation(*restored.model, runs, lengths, progress, stop);
   auto saved = std::chrono::steady_clock::now();
+  bool has_new_rows = false;
   const auto save = [&] {
+    if (!std::exchange(has_new_rows, false)) return;
     lock->check();
     run.write_evaluation(rows);
     const auto now = std::chrono::steady_clock::now();
     RunStatus status = run.status();
     if (status.state != RunState::kFinished) return;  // The file was lost, or the run began again.
     status.evaluation_seconds += std::chrono::duration<double>(now - saved).count();
-    status.updated = current_utc_time();
+    sign(status, asked);
     run.write_status(status);
     saved = now;
   };
   while (const auto result = evaluation.next({.curve = true})) {
     store_row(rows, result->rows.front());
+    has_new_rows = true;
     if (evaluation.is_save_due()) save();
   }
   save();

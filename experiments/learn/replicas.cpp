@@ -31,20 +31,6 @@ void set_evaluation_aside(Replica& replica, const WarningSink& warn) {
   replica.status.evaluation_seconds = 0;
 }
 
-// Notes which program and machine work on the run.
-void sign(RunStatus& status, const RunConfig& config) {
-  const RunStatus before = status;
-  if (status.started.empty()) status.started = current_utc_time();
-  status.git_commit = git_commit();
-  status.version = program_version();
-  status.torch_version = TORCH_VERSION;
-  status.device = device_text(config);
-  status.host = host_name();
-  status.processor = processor_name();
-  status.updated = current_utc_time();
-  add_earlier(status, before);
-}
-
 // Lets a replica without a checkpoint start from that of the longest shorter run which has a good one, with
 // what that run measured up to there.
 void continue_shorter_run(Replica& replica, StoredRun& stored, std::int64_t parameters,
@@ -112,6 +98,19 @@ void write_status(Replica& replica) {
 }
 
 }  // namespace
+
+void sign(RunStatus& status, const RunConfig& config) {
+  const RunStatus before = status;
+  if (status.started.empty()) status.started = current_utc_time();
+  status.git_commit = git_commit();
+  status.version = program_version();
+  status.torch_version = TORCH_VERSION;
+  status.device = device_text(config);
+  status.host = host_name();
+  status.processor = processor_name();
+  status.updated = current_utc_time();
+  add_earlier(status, before);
+}
 
 std::optional<Replica> load_replica(const RunFolder& run, FileLock lock, std::int64_t parameters,
                                     const ProgressSink& progress) {

@@ -34,6 +34,9 @@ struct Replica {
   bool has_failed() const { return status.state == RunState::kFailed; }
 };
 
+// Notes in `status` that this program on this machine works on a run as `config` says, and who did before.
+void sign(RunStatus& status, const RunConfig& config);
+
 // Reads a run of `parameters` parameters, whose `lock` this process has. Makes it ready to go on from its
 // newest good checkpoint, or from that of a shorter run (see shorter_runs). Damaged files are set aside, and
 // so is the evaluation of a model that is lost; the job is warned of each. Returns nothing for a run that has

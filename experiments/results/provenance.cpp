@@ -117,11 +117,11 @@ class StatedTraining {
  public:
   // `of_run` is RunStatus::stated_training.
   void add(const std::vector<std::string>& of_run) {
+    if (of_run.empty()) newest_.insert("not stated");
     for (std::size_t i = 0; i < of_run.size(); ++i) (i == 0 ? newest_ : others_).insert(of_run[i]);
   }
 
   std::string text() const {
-    if (newest_.empty()) return "nothing";
     return fmt::format(
         "{}{}", fmt::join(newest_, " | "),
         others_.empty() ? "" : fmt::format(" (other rows, now or before: {})", fmt::join(others_, " | ")));

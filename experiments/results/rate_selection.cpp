@@ -199,8 +199,12 @@ double best_rate(const CellKey& key, const std::map<double, std::vector<const Ta
 
 std::string select_rates(std::vector<TableRun>& runs, SelectionRule rule) {
   std::map<CellKey, std::map<double, std::vector<const TableRun*>>> cells;
+  bool has_foreign = false;
   for (const TableRun& run : runs) {
-    if (run.config.is_foreign()) continue;
+    if (run.config.is_foreign()) {
+      has_foreign = true;
+      continue;
+    }
     cells[{.task = run.task, .encoding = run.encoding}][run.config.learning_rate].push_back(&run);
   }
   std::map<CellKey, double> chosen;
@@ -224,9 +228,10 @@ std::string select_rates(std::vector<TableRun>& runs, SelectionRule rule) {
   }
   return fmt::format(
       "Each cell has the runs of one learning rate, the one with the {} over the repetitions (--select {}): "
-      "{}.",
+      "{}.{}",
       fmt::join(measures, ", or of texts the "), rule_name(rule),
-      chosen.empty() ? "no rate is known" : rates_text(chosen));
+      chosen.empty() ? "no rate is known" : rates_text(chosen),
+      has_foreign ? " Models outside che have all their runs, because their rates are not known." : "");
 }
 
 }  // namespace che

@@ -40,9 +40,10 @@ std::vector<std::int64_t> lengths_asked(const RunConfig& config, const ReadingRu
   return lengths;
 }
 
-// `config` is the folder's, or differs from it in the settings that the encoding is evaluated with.
+// `config` is the folder's, or differs from it in the settings that the encoding is evaluated with. `rows`
+// has the stored rows of these settings.
 TableRun make_run(const RunFolder& folder, const RunConfig& config, const StoredRun& stored,
-                  const ReadingRules& rules, TrainingJudge& judge) {
+                  const std::vector<EvaluationRow>& rows, const ReadingRules& rules, TrainingJudge& judge) {
   TableRun run{.id = folder.id(),
                .config = config,
                .status = stored.status,
@@ -52,19 +53,19 @@ TableRun make_run(const RunFolder& folder, const RunConfig& config, const Stored
   if (has_final_steps(stored.metrics, config.log.every_steps)) run.metrics = stored.metrics;
   if (!run.damage.empty()) run.at_steps.clear();
   if (run.is_finished()) run.training = judge.judge(run.config, run.metrics);
-  if (run.is_finished()) run.evaluation = scored_rows(stored.evaluation, config, rules);
+  if (run.is_finished()) run.evaluation = scored_rows(rows, config, rules);
   run.metric = rules.metric.value_or(create_workload(config)->metric());
   run.score = mean_value(run.evaluation, run.metric);
   if (run.score) {
     run.score_error = mean_error(run.evaluation, run.metric);
     run.scored_lengths.clear();
     for (const EvaluationRow& row : run.evaluation) run.scored_lengths.push_back(row.length);
-    std::ranges::copy_if(stored.evaluation, std::back_inserter(run.measured),
+    std::ranges::copy_if(rows, std::back_inserter(run.measured),
                          [&, settings = evaluation_settings(config)](const EvaluationRow& row) {
                            return stands_in_row(row, config) && row.encoding_settings == settings;
                          });
   } else {
-    run.missing_lengths = missing_lengths(stored.evaluation, config).size();
+    run.missing_lengths = missing_lengths(rows, config).size();
   }
   return run;
 }
@@ -73,13 +74,15 @@ TableRun make_run(const RunFolder& folder, const RunConfig& config, const Stored
 // which `che evaluate` measured all test lengths. Counts the others.
 std::vector<TableRun> make_runs(const RunFolder& folder, const StoredRun& stored, const ReadingRules& rules,
                                 TrainingJudge& judge, std::size_t& without_score) {
-  std::set<OptionValues> settings;
-  for (const EvaluationRow& row : stored.evaluation) settings.insert(row.encoding_settings);
-  settings.erase(evaluation_settings(folder.config()));
-  std::vector<RunConfig> others;
-  for (const OptionValues& other : settings) {
+  std::map<OptionValues, std::vector<EvaluationRow>> others;
+  for (const EvaluationRow& row : stored.evaluation) others[row.encoding_settings].push_back(row);
+  others.erase(evaluation_settings(folder.config()));
+  std::vector<TableRun> runs_of_others;
+  std::size_t lacking = 0;
+  for (const auto& [settings, rows] : others) {
+    std::optional<RunConfig> config;
     try {
-      others.push_back(config_of_row(folder.config(), other));
+      config = config_of_row(folder.config(), settings);
     } catch (const Error& error) {
       StoredRun damaged = stored;
       damaged.evaluation.clear();
@@ -87,16 +90,22 @@ std::vector<TableRun> make_runs(const RunFolder& folder, const StoredRun& stored
       damaged.damage.push_back({file, fmt::format("{}: {}", file.string(), error.what())});
       return make_runs(folder, damaged, rules, judge, without_score);
     }
+    if (folder.config().has_text()) continue;
+    if (scored_rows(rows, *config, rules).empty()) {
+      ++lacking;
+    } else {
+      runs_of_others.push_back(make_run(folder, *config, stored, rows, rules, judge));
+    }
   }
   std::vector<TableRun> runs;
   for (const RunConfig& config : row_configs(folder.config(), stored.evaluation, rules))
-    runs.push_back(make_run(folder, config, stored, rules, judge));
+    runs.push_back(make_run(folder, config, stored, stored.evaluation, rules, judge));
   if (folder.config().has_text()) return runs;
   if (rules.score_lengths && runs[0].is_finished() && runs[0].evaluation.empty()) {
     throw no_scored_lengths(runs[0], stored.evaluation, *rules.score_lengths);
   }
-  for (const RunConfig& config : others) {
-    TableRun run = make_run(folder, config, stored, rules, judge);
+  without_score += lacking;
+  for (TableRun& run : runs_of_others) {
     without_score += run.score ? 0 : 1;
     if (run.score) runs.push_back(std::move(run));
   }

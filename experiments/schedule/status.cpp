@@ -64,7 +64,9 @@ std::string ObservedRun::state_text() const { return needs.is_damaged ? kDamaged
 ObservedRun observe(const RunFolder& folder) {
   ObservedRun run{.stored = folder.read(), .needs = {}};
   const RunStatus& status = run.stored.status;
-  run.silent_seconds = static_cast<double>(std::time(nullptr)) - utc_seconds(status.updated).value_or(0);
+  // Another machine's clock may be ahead.
+  const double updated = utc_seconds(status.updated).value_or(0);
+  run.silent_seconds = std::max(0.0, static_cast<double>(std::time(nullptr)) - updated);
   run.is_at_work = FileLock::is_held(folder.path());
   run.needs = assess(folder.config(), run.stored, has_checkpoint(folder.path()));
   run.state = current_state(run);

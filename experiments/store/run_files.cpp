@@ -8,7 +8,6 @@
 #include <cstdint>
 #include <iterator>
 #include <optional>
-#include <set>
 #include <tuple>
 #include <utility>
 
@@ -144,7 +143,7 @@ StepRows parse_rows(std::string_view text, bool has_step, std::string_view id, c
                                   .has_error = header.find(",accuracy_se,") != std::string::npos};
   const CsvRows csv(file, text, columns.names(), std::string(remedy));
   StepRows steps;
-  std::set<std::tuple<std::int64_t, std::int64_t, std::int64_t, std::int64_t, bool, OptionValues>> keys;
+  std::tuple<std::int64_t, std::int64_t, std::int64_t, std::int64_t, bool, OptionValues> last;
   for (std::size_t i = 0; i < csv.size(); ++i) {
     std::size_t column = 0;
     const std::int64_t step = has_step ? csv.integer(i, column++) : 0;
@@ -160,11 +159,13 @@ StepRows parse_rows(std::string_view text, bool has_step, std::string_view id, c
       row.accuracy_se = csv.real(i, column + 2);
       if (!is_share(*row.accuracy_se)) csv.fail(i, column + 2, "a number from 0 to 1");
     }
-    if (!keys.emplace(step, row.length, row.samples, row.seed, row.eval_dropout, row.encoding_settings)
-             .second) {
+    auto key = std::tuple(step, row.length, row.samples, row.seed, row.eval_dropout, row.encoding_settings);
+    if (i > 0 && key <= last) {
       csv.fail(i, first,
-               "each length once for the same samples, seed, eval_dropout and settings of the encoding");
+               "each length once for the same samples, seed, eval_dropout and settings of the encoding, "
+               "sorted by these columns");
     }
+    last = std::move(key);
     steps[step].push_back(std::move(row));
   }
   csv.check_checksum(id);

@@ -181,6 +181,7 @@ def sole_writer(folder: File) -> Iterator[None]:
 
   Raises ValueError where another one writes there. Some file systems lock no folders, and nothing is kept there.
   """
+  folder = folder or "."
   check_folder(folder)
   os.makedirs(folder, exist_ok=True)
   handle = os.open(folder, os.O_RDONLY)

@@ -164,7 +164,10 @@ TEST_F(ProgramTest, RefusesACheComputeOfAnotherCommit) {
   ASSERT_NE(std::string::npos, stamp);
   content.replace(content.find('>', stamp) - 1, 1, "?");
   std::ofstream(pair / "che-compute", std::ios::binary) << content;
-  expect_refusal(shell(command), {"pair/che-compute is not of the commit of this che", "setup.sh"});
+  expect_refusal(shell(command), {"pair/che-compute is not the che-compute of this che, commit", "setup.sh"});
+  std::filesystem::remove(pair / "che-compute");
+  std::filesystem::create_symlink("che", pair / "che-compute");
+  expect_refusal(shell(command), {"pair/che-compute is not the che-compute of this che"});
 }
 
 // glibc and OpenMP take them from the environment when a program starts.

@@ -394,6 +394,8 @@ class Interface(unittest.TestCase):
         ct.train(config, Misspelt, out=folder)
       with self.assertRaisesRegex(ValueError, "derive it from che_tasks.torch.Encoding"):
         ct.train(config, lambda shape: nn.Linear(1, 1), model="mine", out=folder)
+      with self.assertRaisesRegex(ValueError, "encoding: None makes no encoding"):
+        ct.train(config, None, out=folder)
       with self.assertRaisesRegex(ValueError, "allowed: contiguous, randomized"):
         ct.train(config, ct.Encoding, positions="random", out=folder)
       run = che_tasks.config(config, "axes.encoding=[cope]").runs()[0]

@@ -106,7 +106,7 @@ TEST_F(Report, CountsARunOnceThatWasMeasuredUnderOtherSettings) {
   std::vector<EvaluationRow> rows = run.evaluation();
   for (EvaluationRow row : run.evaluation()) {
     row.encoding_settings = {{"scaling", "yarn"}};
-    rows.push_back(row);
+    store_row(rows, row);
   }
   run.write_evaluation(rows);
   expect_contains(report_html(make_table(open_runs(scratch_.path())), {.folders = {"."}}),

@@ -227,8 +227,10 @@ TEST_F(CorpusTest, ImportsTokenFiles) {
   fs::create_directory(at("place"));
   fs::copy(at("x.bin"), at("place/tokens.bin"));
   fs::copy(at("x.idx"), at("place/tokens.idx"));
-  expect_error(ErrorKind::kUsage, {"place holds tokens.bin", "-o"},
+  write(at("place/.corpus_begun"), "");
+  expect_error(ErrorKind::kUsage, {"place/tokens.bin would be copied to itself", "-o"},
                [&] { import_corpus(at("place/tokens"), {}, 70'000, 0, at("place")); });
+  EXPECT_TRUE(fs::exists(at("place/tokens.bin")) && fs::exists(at("place/tokens.idx")));
   expect_error(ErrorKind::kUsage, {"token 0 has the id 69999"},
                [&] { import_corpus(at("x"), {}, 60'000, 0, at("failed")); });
   for (const auto& entry : fs::directory_iterator(at("failed"))) {

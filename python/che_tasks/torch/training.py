@@ -359,6 +359,8 @@ def train(
   raises it for an `out` with predictions of another model, of other test samples, or of another training. Raises
   FloatingPointError if a loss is not finite.
   """
+  if not callable(encoding):
+    raise ValueError(f"encoding: {encoding!r} makes no encoding; allowed: a class or function that takes a Shape")
   prefix = "randomized_" if positions == "randomized" else ""
   name = model or prefix + getattr(encoding, "__name__", type(encoding).__name__)
   read = config if isinstance(config, Config) else read_config(config)

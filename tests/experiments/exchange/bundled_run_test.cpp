@@ -60,6 +60,7 @@ TEST_F(BundledRuns, HasNoRowsThatNoRunCanHave) {
   const auto refused = [&](const std::function<void(EvaluationRow&)>& change, const std::string& part) {
     std::vector<EvaluationRow> rows = good;
     change(rows.front());
+    std::ranges::sort(rows, {}, &EvaluationRow::length);
     run.write_evaluation(rows);
     expect_contains(message_of([&] { write_bundle(experiment(), scratch_.path() / "made_up.tar.zst"); }),
                     {"evaluation.csv: " + part});

@@ -179,6 +179,8 @@ TEST_F(RetrainedText, MayHaveBeenMeasuredBeforeItsConfigAskedForMore) {
   published_.config.evaluation.at_steps = {1};
   again_.at_steps[1] = again_.evaluation;
   expect_contains(compare().text, {"; the bundle lacks rows of 1 step of its config"});
+  published_.config.log.validation_steps = 300;  // Not at step 1000, where an earlier config had it.
+  EXPECT_EQ(std::string::npos, compare().text.find("lacks validation losses")) << compare().text;
 }
 
 TEST_F(RetrainedText, IsLeftOutWhereItsCorpusIsNot) {

@@ -247,6 +247,28 @@ TEST(Locks, AStopWhileOneIsWaitedForIsAnInterruption) {
   EXPECT_EQ(JobOutcome::kInterrupted, evaluate_stored_model(run, asked, ignore, stop));
 }
 
+// Only where it has measured.
+TEST(Evaluations, NameTheirProgramAndTheOneBefore) {
+  const ScratchFolder scratch;
+  const RunFolder run = trained(scratch.path(), config_of(10));
+  RunStatus before = run.status();
+  before.processor = "a made-up processor";
+  run.write_status(before);
+  RunConfig asked = run.config();
+  asked.evaluation.listed_lengths.push_back(12);
+  std::atomic<int> stop{15};
+  const auto evaluate = [&] {
+    return evaluate_stored_model(
+        run, asked, [](const Progress&) {}, stop);
+  };
+  EXPECT_EQ(JobOutcome::kInterrupted, evaluate());
+  EXPECT_EQ(computed_by(before), computed_by(run.status()));
+  stop = 0;
+  EXPECT_EQ(JobOutcome::kDone, evaluate());
+  EXPECT_NE(computed_by(before), computed_by(run.status()));
+  EXPECT_EQ(computed_by(before), run.status().earlier);
+}
+
 TEST(Predictions, HaveTheAccuraciesOfTheRun) {
   const ScratchFolder scratch;
   RunConfig config = config_of(10);

@@ -201,7 +201,7 @@ TEST_F(ComparisonTest, ComparesATrainedModelWithItselfUnderAnotherScaling) {
     for (EvaluationRow row : run.read().evaluation) {
       row.encoding_settings = {{"scaling", "yarn"}};
       row.accuracy = 0.75;
-      rows.push_back(row);
+      store_row(rows, row);
     }
     run.write_evaluation(rows);
   }

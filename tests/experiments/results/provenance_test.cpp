@@ -5,6 +5,7 @@
 #include <fstream>
 
 #include "experiments/results/read_results.h"
+#include "models/architectures/foreign.h"
 #include "tests/contains.h"
 #include "tests/experiments/store/made_up_results.h"
 #include "tests/scratch_folder.h"
@@ -40,7 +41,7 @@ TEST(Provenance, SaysThatMeasurementsStayWithTheirRun) {
   std::vector<EvaluationRow> rows = run.evaluation();
   for (EvaluationRow row : run.evaluation()) {
     row.encoding_settings = {{"scaling", "yarn"}};
-    rows.push_back(row);
+    store_row(rows, row);
   }
   run.write_evaluation(rows);
   EXPECT_EQ(chosen().value,
@@ -79,6 +80,22 @@ TEST(Provenance, NamesBf16) {
   expect_contains(notes, {"execution.precision=bf16"});
   store_run(scratch.path(), made_up_config("even_pairs", "rope"), RunState::kFinished, 0.5);
   EXPECT_EQ(2U, make_table(open_runs(scratch.path())).encodings.size());
+}
+
+// What the author says of one repetition need not hold for another.
+TEST(Provenance, SaysThatTheTrainingOfARepetitionIsNotStated) {
+  const ScratchFolder scratch;
+  for (const std::int64_t seed : {0, 1}) {
+    RunConfig config = made_up_config("even_pairs", "rope", seed);
+    config.model = foreign_model("my_lstm");
+    const RunFolder run = store_run(scratch.path(), config, RunState::kFinished, 0.5);
+    RunStatus status = run.status();
+    if (seed == 0) status.stated_training = {"steps 10", "steps 5"};
+    run.write_status(status);
+  }
+  std::string text;
+  for (const Fact& fact : provenance(make_table(open_runs(scratch.path())))) text += fact.value + "\n";
+  expect_contains(text, {"my_lstm: not stated | steps 10 (other rows, now or before: steps 5)"});
 }
 
 TEST(Provenance, SaysWhichFormsAreOurs) {

@@ -2,6 +2,7 @@
 
 #include "experiments/results/comparison.h"
 #include "experiments/results/result_table.h"
+#include "models/architectures/foreign.h"
 #include "tests/contains.h"
 #include "tests/experiments/results/made_up_experiment.h"
 #include "tests/message_of.h"
@@ -162,6 +163,16 @@ TEST_F(RateSelection, ValidatesOnTheSamplesThatAllRunsHave) {
   more.write_evaluation(rows);
   expect_contains(message_of([&] { table_of(scratch_, SelectionRule::kValidation); }),
                   {"the runs of rope on even_pairs were measured on different samples"});
+}
+
+TEST_F(RateSelection, SaysThatModelsOutsideCheHaveAllTheirRuns) {
+  store_two_rates(scratch_);
+  const auto note = [&] { return table_of(scratch_, SelectionRule::kTraining).reading_notes.back(); };
+  EXPECT_EQ(std::string::npos, note().find("Models outside che")) << note();
+  RunConfig my_lstm = made_up_config("even_pairs", "rope");
+  my_lstm.model = foreign_model("my_lstm");
+  store_run(scratch_.path(), my_lstm, RunState::kFinished, 0.5);
+  expect_contains(note(), {". Models outside che have all their runs, because their rates are not known."});
 }
 
 // Repetitions are paired although the rule chose another rate for each of the two.

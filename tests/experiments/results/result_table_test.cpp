@@ -85,10 +85,10 @@ TEST_F(ResultTableTest, AnotherSettingOfTheEncodingInEvaluationIsAColumn) {
   for (EvaluationRow row : folder.evaluation()) {
     row.encoding_settings = {{"scaling", "yarn"}};
     row.accuracy = 0.75;
-    rows.push_back(row);
+    store_row(rows, row);
     // Not at every test length, which is no score.
     row.encoding_settings = {{"scaling", "ntk"}};
-    if (row.length == config.evaluation.first_length) rows.push_back(row);
+    if (row.length == config.evaluation.first_length) store_row(rows, row);
   }
   folder.write_evaluation(rows);
   const ResultTable table = make_table(open_runs(scratch_.path()));
@@ -111,7 +111,7 @@ TEST_F(ResultTableTest, ARowWithASettingAtItsDefaultIsDamaged) {
   std::vector<EvaluationRow> rows = folder.evaluation();
   for (EvaluationRow row : folder.evaluation()) {
     row.encoding_settings = {{"scaling", "none"}};
-    rows.push_back(row);
+    store_row(rows, row);
   }
   folder.write_evaluation(rows);
   const ResultTable table = make_table(open_runs(scratch_.path()));

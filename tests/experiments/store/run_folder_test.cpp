@@ -381,15 +381,5 @@ TEST(Evaluation, OnTheWayIsSetAsideWithThatOfTheEnd) {
   EXPECT_FALSE(run.at_steps().empty());
 }
 
-TEST(RunStatus, KeepsAnErrorOfAnyText) {
-  for (const std::string& text :
-       {std::string(5000, '['), std::string("\xff{\"\\\n"), std::string(5000, '{')}) {
-    RunStatus status;
-    status.error = text;
-    const std::string json = to_json(status, "a-run");
-    EXPECT_EQ(to_json(parse_status(json, "a-run", "status.json"), "a-run"), json);
-  }
-}
-
 }  // namespace
 }  // namespace che

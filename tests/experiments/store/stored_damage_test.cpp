@@ -77,7 +77,10 @@ INSTANTIATE_TEST_SUITE_P(
             "evaluation.csv", kEvaluationHeader + "41,512,0,off,nan,1,0\n", {":2: column accuracy", "'nan'"}},
         DamageCase{"evaluation.csv",
                    kEvaluationHeader + "41,64,0,off,1,1,0\n41,64,0,off,0,1,0\n",
-                   {":3: column length", "once"}}));
+                   {":3: column length", "once"}},
+        DamageCase{"evaluation.csv",
+                   kEvaluationHeader + "42,64,0,off,1,1,0\n41,64,0,off,0,1,0\n",
+                   {":3: column length", "sorted by these columns"}}));
 
 // A good status.json with one member replaced.
 std::string status_with(const std::string& member, const std::string& value) {
