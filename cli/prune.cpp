@@ -49,12 +49,15 @@ int prune(const PruneOptions& options) {
     throw Error(
         fmt::format("'{}' is a symbolic link; prune the experiment that it leads to", runs_folder.string()));
   }
-  std::vector<RunFolder> runs = options.runs.choice().of(open_runs(folder));
+  const auto read = [&](const WarningSink& warn) {
+    return options.runs.choice().of(open_runs(folder, warn));
+  };
+  std::vector<RunFolder> runs = read(print_warning);
   std::uintmax_t freed = 0;
   std::optional<FileLock> lock;
   if (!options.dry_run) {
     lock = lock_full_folder(folder, runs, freed);
-    runs = options.runs.choice().of(open_runs(folder));  // Before the lock, others may have asked for more.
+    runs = read([](const std::string&) {});  // Before the lock, others may have asked for more.
   }
   std::size_t pruned = freed > 0 ? 1 : 0;
   for (const RunFolder& run : runs) {
