@@ -54,6 +54,11 @@ std::vector<PositionLoss> binned(const at::Tensor& losses) {
 std::int64_t examples_within(double memory_gib, const Model& model, const SequenceBatch& batch,
                              const Pass& pass, Wanted wanted) {
   constexpr std::int64_t kMeasuredExamples = 8;
+  // Nothing stops a pass, so that one of very long sequences has few: 64 of 8192 tokens, 2 of 40000.
+  constexpr std::int64_t kMostPairs = std::int64_t{64} * 8192 * 8192;
+  const std::int64_t at_most =
+      std::clamp<std::int64_t>(kMostPairs / (batch.width * batch.width), 1, batch.size);
+  if (at_most == 1) return 1;
   // A first pass makes the tables and the like that a device keeps, so that they count for no example.
   if (!model.backend().device().is_cpu()) predict_rows(model, batch, 0, 1, pass);
   // How many fit if `examples` take as much as measured.
@@ -61,11 +66,11 @@ std::int64_t examples_within(double memory_gib, const Model& model, const Sequen
     const auto bytes = static_cast<double>(
         peak_tensor_bytes([&] { predict_rows(model, batch, 0, examples, pass, wanted); }));
     const double most = std::floor(memory_gib * 0x1p30 / bytes) * static_cast<double>(examples);
-    return static_cast<std::int64_t>(std::min(most, static_cast<double>(batch.size)));
+    return static_cast<std::int64_t>(std::min(most, static_cast<double>(at_most)));
   };
   if (fitting(1) < 2) return 1;
   const std::int64_t first = fitting(2);
-  if (first <= 2 || first == batch.size) return std::max<std::int64_t>(first, 1);
+  if (first <= 2 || first == at_most) return std::max<std::int64_t>(first, 1);
   return std::max(first, fitting(std::min(first, kMeasuredExamples)));
 }
 

@@ -60,10 +60,11 @@ class Evaluation {
   std::size_t done_ = 0;
 };
 
-// Examples of `batch` that predict_rows() may take at once within `memory_gib`, as measured; at least 1. It
-// measures 1 and 2 examples and, if the batch does not fit at that rate, up to 8: memory that examples share
-// counts once for all of them. Beyond one example, which library operations need not copy, memory grows at
-// most linearly in the number of examples, so that the result never exceeds the budget.
+// Examples of `batch` that predict_rows() may take at once within `memory_gib`, as measured; at least 1, and
+// fewer of sequences beyond 8192 tokens, so that a stop need not wait for long. It measures 1 and 2 examples
+// and, if the batch does not fit at that rate, up to 8: memory that examples share counts once for all of
+// them. Beyond one example, which library operations need not copy, memory grows at most linearly in the
+// number of examples, so that the result never exceeds the budget.
 std::int64_t examples_within(double memory_gib, const Model& model, const SequenceBatch& batch,
                              const Pass& pass, Wanted wanted = {});
 

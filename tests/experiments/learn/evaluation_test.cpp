@@ -65,6 +65,17 @@ TEST(Evaluation, DoesNotDependOnTheMemoryBudget) {
   }
 }
 
+// However much memory there is. One of 70,000 tokens is not even measured.
+TEST(Evaluation, TakesFewVeryLongSequencesAtOnce) {
+  RunConfig config = small_config();
+  config.encoding.reset("none");
+  config.model.shape() = {.width = 4, .layers = 1, .heads = 1, .ffn_multiple = 1};
+  config.execution.memory_gib = 1000;
+  const auto model = initialised(config, {config.seed});
+  EXPECT_EQ(1, examples_of(*model, config, 70'000));
+  EXPECT_EQ(64, examples_of(*model, config, 500));
+}
+
 TEST(Evaluation, MeasuresReplicasOnTheSameSamples) {
   const RunConfig config = small_config();
   RunConfig other = config;
