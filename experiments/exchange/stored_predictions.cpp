@@ -200,6 +200,13 @@ FileLock lock_soon(const std::filesystem::path& experiment) {
   throw Error(refusal.text);
 }
 
+// Rows of several files, or those of one beside the config of another, are no result.
+void mark_as_replaced(const RunFolder& folder, RunStatus status) {
+  status.state = RunState::kFailed;
+  status.error = "`che score` did not end; score the predictions again";
+  folder.write_status(status);
+}
+
 }  // namespace
 
 RunConfig prediction_config(const ScoredPredictions& scored) {
@@ -242,6 +249,16 @@ std::vector<ScoredPredictions> score_files(const std::vector<std::string>& files
   if (experiment.empty()) return all;
   create_writable_folder(experiment);
   const FileLock lock = lock_soon(experiment);
+  // Those of two sets of predictions are no result either.
+  std::vector<RunFolder> replaced;
+  for (const ScoredPredictions& scored : all) {
+    const RunFolder folder = RunFolder::at(experiment, prediction_config(scored), [](const std::string&) {});
+    if (RunFolder::inspect(folder.path()).run && folder.read().damage.empty()) replaced.push_back(folder);
+  }
+  std::vector<FileLock> locks;
+  for (const RunFolder& folder : replaced) locks.emplace_back(folder.path());
+  for (const RunFolder& folder : replaced) mark_as_replaced(folder, folder.status());
+  locks.clear();
   for (const ScoredPredictions& scored : all) store_predictions(experiment, scored);
   return all;
 }
@@ -258,11 +275,7 @@ RunFolder store_predictions(const std::filesystem::path& experiment, const Score
   }
   const FileLock lock(folder.path());
   StoredRun stored = folder.set_damage_aside(warn);
-  // Rows of several files, or those of one beside the config of another, are no result.
-  RunStatus status = stored.status;
-  status.state = RunState::kFailed;
-  status.error = "`che score` did not end; score the predictions again";
-  if (before.run) folder.write_status(status);
+  if (before.run) mark_as_replaced(folder, stored.status);
   folder.store_config();
   std::vector<std::string> notes;
   const bool has_rows = !stored.evaluation.empty();
@@ -271,7 +284,7 @@ RunFolder store_predictions(const std::filesystem::path& experiment, const Score
   folder.write_evaluation(stored.evaluation);
   for (const std::string& note : notes) warn(note);
   keep(folder.path(), scored, warn);
-  status = {};
+  RunStatus status;
   status.state = RunState::kFinished;
   status.git_commit = git_commit();
   status.version = program_version();
