@@ -78,11 +78,7 @@ bool print_comparison(const std::vector<BundledRun>& published, const std::vecto
     const RetrainingResult result =
         compare_with_published(published[i], stored.evaluation, stored.metrics, stored.at_steps, tolerance);
     ++counts[result.agreement];
-    const auto further = [&](const std::vector<EvaluationRow>& rows) {
-      return rows.size() - present_rows(rows, published[i].config).size();
-    };
-    further_rows += further(published[i].evaluation);
-    for (const auto& [step, rows] : published[i].at_steps) further_rows += further(rows);
+    further_rows += published[i].further_rows;
     fmt::print("{:<16}  {}: {}\n", agreement_name(result.agreement), published[i].id, result.text);
   }
   fmt::print("{} trained again: {} equal, {} within tolerance, {} different, {} without a result\n",

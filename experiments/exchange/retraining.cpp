@@ -18,6 +18,7 @@
 #include "experiments/exchange/archive.h"
 #include "experiments/plan/run_workload.h"
 #include "experiments/store/checkpoint.h"
+#include "experiments/store/run_rows.h"
 
 namespace che {
 namespace {
@@ -82,6 +83,14 @@ void RetrainingChoice::consider(BundledRun run) {
     return;
   }
   ++eligible_;
+  // Bundles may have very many rows more, of which none is compared.
+  const auto keep_asked = [&](std::vector<EvaluationRow>& rows) {
+    std::vector<EvaluationRow> present = present_rows(rows, run.config);
+    run.further_rows += rows.size() - present.size();
+    rows = std::move(present);
+  };
+  keep_asked(run.evaluation);
+  for (auto& [step, rows] : run.at_steps) keep_asked(rows);
   drawn_.emplace(sha256(fmt::format("{} {}", options_.seed, run.id)), std::move(run));
   if (options_.count && drawn_.size() > *options_.count) drawn_.erase(std::prev(drawn_.end()));
 }

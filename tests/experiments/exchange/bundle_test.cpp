@@ -215,6 +215,7 @@ TEST_F(Bundle, IsUnpackedWhereNothingIs) {
   EXPECT_EQ(digits, unpack_bundle(file(), folder / "").digits);
   EXPECT_EQ(digits, write_bundle(folder, other.path() / "again.tar.zst").digits);
   expect_contains(message_of([&] { unpack_bundle(file(), folder); }), {"is there already"});
+  expect_contains(message_of([&] { unpack_bundle(file(), folder / "../new/./"); }), {"name of a new folder"});
   const std::string bytes = read_file(file());
   write_file_atomically(file(), bytes.substr(0, bytes.size() / 2));
   EXPECT_NE("(no error)", message_of([&] { unpack_bundle(file(), other.path() / "half"); }));

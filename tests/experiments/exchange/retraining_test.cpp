@@ -52,6 +52,22 @@ TEST(RetrainingChoice, DrawsByTheSeed) {
   EXPECT_EQ(20U, drawn.size());
 }
 
+// A bundle may have a million of them.
+TEST(RetrainingChoice, LeavesOutRowsThatTheConfigDoesNotAskFor) {
+  BundledRun run = finished_run(0);
+  const std::size_t asked = run.evaluation.size();
+  run.at_steps[5] = run.evaluation;
+  for (std::vector<EvaluationRow>* const rows : {&run.evaluation, &run.at_steps[5]}) {
+    rows->push_back({.length = 100, .samples = 64, .accuracy = 0.5, .loss = 0.5});
+  }
+  RetrainingChoice choice({.count = {}});
+  choice.consider(run);
+  const BundledRun chosen = choice.chosen().front();
+  EXPECT_EQ(asked, chosen.evaluation.size());
+  EXPECT_EQ(asked, chosen.at_steps.at(5).size());
+  EXPECT_EQ(2U, chosen.further_rows);
+}
+
 TEST(RetrainingChoice, HoldsTheConditions) {
   EXPECT_EQ(std::vector<std::string>{finished_run(7).id},
             chosen_ids({.count = {}, .conditions = {.only = {"seed=7"}}}));
