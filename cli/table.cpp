@@ -54,7 +54,7 @@ int print_table(const TableOptions& options) {
                                                                    : aggregate_named(options.aggregate),
                             .paper = paper_values(options.paper),
                             .difference = options.difference,
-                            .spread = options.spread || results.rates_selected,
+                            .spread = options.spread || results.select.has_value(),
                             .quoted = true}));
 }
 

@@ -371,11 +371,13 @@ void add_choice(DataTable& data, const ResultTable& table) {
   const auto finished = std::ranges::count_if(runs, [](const auto& run) {
     return std::ranges::all_of(run, [](const TableRun* entry) { return entry->score.has_value(); });
   });
-  data.columns.insert(data.columns.end(), {"score_lengths", "only", "skip", "finished_runs", "all_runs"});
+  data.columns.insert(data.columns.end(),
+                      {"score_lengths", "only", "skip", "select", "finished_runs", "all_runs"});
   for (Row& row : data.rows) {
     row.emplace_back(table.score_lengths);
     row.emplace_back(fmt::format("{}", fmt::join(table.conditions.only, " and ")));
     row.emplace_back(fmt::format("{}", fmt::join(table.conditions.skip, " or ")));
+    row.emplace_back(table.select ? rule_name(*table.select) : "");
     row.push_back(count_value(static_cast<std::size_t>(finished)));
     row.push_back(count_value(runs.size()));
   }

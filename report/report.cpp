@@ -102,10 +102,10 @@ mustache::list scores_view(const ResultTable& table) {
   views.push_back(titled_view(score_table(table, {.aggregate = aggregate,
                                                   .paper = PaperValues::kComparable,
                                                   .difference = true,
-                                                  .spread = table.rates_selected,
+                                                  .spread = table.select.has_value(),
                                                   .link = link_to_config}),
                               "scores", {NoteKind::kProvenance}));
-  if (has_spread(table) && !table.rates_selected) {
+  if (has_spread(table) && !table.select.has_value()) {
     views.push_back(titled_view(
         score_table(table, {.aggregate = Aggregate::kMean, .spread = true, .link = link_to_config}), "means",
         {NoteKind::kProvenance}));

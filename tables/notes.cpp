@@ -21,12 +21,9 @@ void append_provenance(std::vector<Note>& notes, const ResultTable& table) {
   if (const std::string own = own_forms(table); !own.empty()) notes.push_back({NoteKind::kReading, own});
   for (const std::string& note : table.reading_notes) notes.push_back({NoteKind::kReading, note});
   append_no_numbers_note(notes, table);
-  // The first fact of a part of the runs says which part, and so what the numbers are of.
-  NoteKind kind = table.conditions.only.empty() && table.conditions.skip.empty() ? NoteKind::kProvenance
-                                                                                 : NoteKind::kReading;
   for (const Fact& fact : provenance(table)) {
-    add_note(notes, fact.is_needed ? NoteKind::kReading : kind, "{}: {}.", fact.name, fact.value);
-    kind = NoteKind::kProvenance;
+    add_note(notes, fact.is_needed ? NoteKind::kReading : NoteKind::kProvenance, "{}: {}.", fact.name,
+             fact.value);
   }
 }
 

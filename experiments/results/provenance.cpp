@@ -115,10 +115,13 @@ std::string own_forms(const ResultTable& table) {
 // Collects what authors state about the training of a model outside che.
 class StatedTraining {
  public:
-  // `of_run` is RunStatus::stated_training.
-  void add(const std::vector<std::string>& of_run) {
+  // `of_run` is RunStatus::stated_training. Which statement is that of rows that --score-lengths chose is not
+  // known.
+  void add(const std::vector<std::string>& of_run, bool has_chosen_lengths) {
     if (of_run.empty()) newest_.insert("not stated");
-    for (std::size_t i = 0; i < of_run.size(); ++i) (i == 0 ? newest_ : others_).insert(of_run[i]);
+    for (std::size_t i = 0; i < of_run.size(); ++i) {
+      (i == 0 || has_chosen_lengths ? newest_ : others_).insert(of_run[i]);
+    }
   }
 
   std::string text() const {
@@ -141,7 +144,7 @@ std::vector<Fact> provenance(const ResultTable& table) {
   for (const TableRun& run : table.runs) {
     updated = std::max(updated, run.status.updated);
     if (run.config.is_foreign()) {
-      foreign[run.config.foreign_name()].add(run.status.stated_training);
+      foreign[run.config.foreign_name()].add(run.status.stated_training, !table.score_lengths.empty());
       continue;
     }
     seeds.insert(run.config.seed);
@@ -189,14 +192,17 @@ std::vector<Fact> provenance(const ResultTable& table) {
                   /*is_needed=*/true});
   }
   if (const std::vector<std::string>& skipped = table.conditions.skip; !skipped.empty()) {
-    facts.insert(facts.begin(), {"No runs with", fmt::format("{}{}", fmt::join(skipped, " or "),
-                                                             unchosen_columns(table, skipped))});
+    facts.insert(
+        facts.begin(),
+        {"No runs with", fmt::format("{}{}", fmt::join(skipped, " or "), unchosen_columns(table, skipped)),
+         /*is_needed=*/true});
   }
   if (const std::vector<std::string>& only = table.conditions.only; !only.empty()) {
-    facts.insert(facts.begin(), {"Only runs with", fmt::format("{}{}", fmt::join(only, " and "),
-                                                               unchosen_columns(table, only))});
+    facts.insert(facts.begin(), {"Only runs with",
+                                 fmt::format("{}{}", fmt::join(only, " and "), unchosen_columns(table, only)),
+                                 /*is_needed=*/true});
   }
-  for (const std::string& reason : table.left_out) facts.push_back({"Left out", reason});
+  for (const std::string& reason : table.left_out) facts.push_back({"Left out", reason, /*is_needed=*/true});
   return facts;
 }
 

@@ -11,8 +11,8 @@ namespace che {
 struct Fact {
   std::string name;   // "Training"
   std::string value;  // "200000 steps of 128 samples"; each value once where runs differ.
-  // Whether the numbers cannot be read without it: how models of che and others beside them were trained, and
-  // what rows have of their own.
+  // Whether the numbers cannot be read without it: which runs were chosen or left out, how models of che and
+  // others beside them were trained, and what rows have of their own.
   bool is_needed = false;
 };
 

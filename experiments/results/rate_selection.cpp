@@ -15,8 +15,6 @@
 namespace che {
 namespace {
 
-std::string rule_name(SelectionRule rule) { return selection_rule_names()[static_cast<std::size_t>(rule)]; }
-
 // The accuracy at the end of training, or of a text the loss, whose sign is turned so that more is better.
 double training_value(const TableRun& run) {
   if (run.metrics.empty()) {

@@ -180,21 +180,21 @@ bool is_of_predictions(const std::string& condition) {
 
 bool all_hold(std::vector<RunFilter>& filters, const RunConfig& config) {
   const AskedRun asked(config, {});
-  return std::ranges::all_of(filters, [&](RunFilter& filter) { return filter.matches(asked); });
+  return std::ranges::all_of(filters, [&](RunFilter& filter) { return filter.chooses(asked); });
 }
 
 // Says which models outside che have runs among `runs` and none among `chosen` because of a condition that
 // predictions cannot hold. Models that other conditions leave out are not named.
 std::vector<std::string> models_left_out(const std::vector<RunFolder>& runs,
                                          const std::vector<RunFolder>& chosen,
-                                         const std::vector<std::string>& conditions) {
+                                         const RunConditions& conditions) {
   std::vector<std::string> of_predictions;
   std::vector<std::string> of_training;
-  for (const std::string& condition : conditions) {
+  for (const std::string& condition : conditions.only) {
     (is_of_predictions(condition) ? of_predictions : of_training).push_back(condition);
   }
   if (of_training.empty()) return {};
-  std::vector<RunFilter> filters = filters_of({.only = of_predictions}, {});
+  std::vector<RunFilter> filters = filters_of({.only = of_predictions, .skip = conditions.skip}, {});
   std::map<std::string, std::size_t> left_out;  // Number of runs by model.
   for (const RunFolder& run : runs) {
     const RunConfig& config = run.config();
@@ -258,7 +258,7 @@ ResultTable read_table(const std::vector<std::filesystem::path>& folders, const 
     throw Error("no folder has runs; name one that `che run` or `che score` wrote");
   }
   const std::vector<RunFolder> chosen = choice.of(found.runs);
-  for (std::string& line : models_left_out(found.runs, chosen, choice.conditions().only)) {
+  for (std::string& line : models_left_out(found.runs, chosen, choice.conditions())) {
     found.leave_out(std::move(line));
   }
   ResultTable table = make_table(chosen, rules, found.origins);

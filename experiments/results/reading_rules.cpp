@@ -37,6 +37,10 @@ const std::vector<std::string>& selection_rule_names() {
   return names;
 }
 
+const std::string& rule_name(SelectionRule rule) {
+  return selection_rule_names()[static_cast<std::size_t>(rule)];
+}
+
 SelectionRule selection_rule_named(const std::string& name) {
   const auto& names = selection_rule_names();
   const auto found = std::ranges::find(names, name);

@@ -208,7 +208,7 @@ ResultTable labelled_runs(const std::vector<RunFolder>& runs, const ReadingRules
   }
   if (rules.select) {
     table.reading_notes.push_back(select_rates(table.runs, *rules.select));
-    table.rates_selected = true;
+    table.select = rules.select;
   }
   return table;
 }

@@ -138,7 +138,7 @@ struct ResultTable {
   std::set<std::string> paper_gaps;        // See add_paper_perplexities.
   bool has_baselines = false;              // Tables show the baselines; see add_trivial_baselines.
   bool has_ngrams = false;                 // They show those of texts; see add_ngrams.
-  bool rates_selected = false;             // Each cell has the runs of one learning rate that a rule chose.
+  std::optional<SelectionRule> select;     // The rule that chose one learning rate for each cell.
   std::vector<std::string> left_out;       // Says why read_table left runs out.
   std::vector<QuotedScore> quoted;         // Read from the folders; see read_table.
   std::vector<std::string> reading_notes;  // Sentences that say how the reading rules were applied.
@@ -148,7 +148,7 @@ struct ResultTable {
 
   // Runs are paired by this. Its rate is 0 where a rule chose the rate of each cell, and pairs may have two.
   Repetition repetition(const TableRun& run) const {
-    return {draw_of(run.config), rates_selected ? 0 : run.config.learning_rate};
+    return {draw_of(run.config), select ? 0 : run.config.learning_rate};
   }
   const TableRow& row(const TaskLabel& task) const;
   // Null where no run has both.
@@ -180,7 +180,7 @@ std::string select_rates(std::vector<TableRun>& runs, SelectionRule rule);
 // Returns the aggregate that tables show by default: the mean where a rule selected the learning rates, else
 // the maximum, as the CHE papers report it.
 inline Aggregate default_aggregate(const ResultTable& table) {
-  return table.rates_selected ? Aggregate::kMean : Aggregate::kMax;
+  return table.select.has_value() ? Aggregate::kMean : Aggregate::kMax;
 }
 
 // Sets TableCell::paper of decoders on a text whose corpus.json, which is read now, names one of the paper's,

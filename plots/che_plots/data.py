@@ -84,12 +84,13 @@ def kind_of(rows: Sequence[Row]) -> str:
 
 def caption_of(rows: Sequence[Row], *sentences: str) -> str:
   """The sentences that are not empty, what was chosen, and how many runs of an unfinished experiment have finished."""
-  columns = ("score_lengths", "only", "skip", "finished_runs", "all_runs")
-  lengths, only, skip, finished, runs = map(rows[0].text, columns)
+  columns = ("score_lengths", "only", "skip", "select", "finished_runs", "all_runs")
+  lengths, only, skip, select, finished, runs = map(rows[0].text, columns)
   choice = [
     f"Scores count the test lengths {lengths} alone." if lengths and {"score", "difference"} & set(rows[0]) else "",
     f"Only runs with {only} are shown." if only else "",
     f"Runs with {skip} are left out." if skip else "",
+    f"The runs of one learning rate count in each cell, chosen by --select {select}." if select else "",
     f"Unfinished: {finished} of {runs} stored runs are in this figure." if finished != runs else "",
   ]
   return " ".join(filter(None, [*sentences, *choice]))

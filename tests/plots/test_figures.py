@@ -127,7 +127,7 @@ def on_text(encoding: str, x: str, y: str, points: dict[float, float]) -> list[R
   texts = {"level": "text", "task": "austen(trained=128, length=4096)", "encoding": encoding, "label": encoding}
   texts |= {"family": encoding, "positions": "contiguous", "dape": "no", "value": "", "rank": "1", "aggregate": "min"}
   numbers = {"runs": "2", "trained_to": "128", "longest_window": "4096", "finished_runs": "4", "all_runs": "4"}
-  texts |= {"score_lengths": "", "only": "", "skip": ""}
+  texts |= {"score_lengths": "", "only": "", "skip": "", "select": ""}
   return [
     Row(texts | numbers | {x: str(at), y: str(value), "low": str(0.9 * value), "high": str(1.2 * value)})
     for at, value in points.items()
@@ -305,12 +305,20 @@ def test_an_unfinished_experiment_says_how_much_is_there() -> None:
 
 
 def test_a_caption_says_what_was_chosen() -> None:
-  choice = {"score_lengths": "95:500", "only": "seed=0 and task=t", "skip": "encoding=rope"}
+  choice = {"score_lengths": "95:500", "only": "seed=0 and task=t", "skip": "encoding=rope", "select": "training"}
   caption = caption_of([invented_row("t", "a", score="0.5", **choice)], "What is shown?", "")
   assert caption == (
     "What is shown? Scores count the test lengths 95:500 alone. Only runs with seed=0 and task=t are shown. "
-    "Runs with encoding=rope are left out."
+    "Runs with encoding=rope are left out. The runs of one learning rate count in each cell, chosen by --select training."
   )
+
+
+def test_a_legend_has_every_name() -> None:
+  figure = page.new_figure(140, 60)
+  names = ["rope", "_Gate", "a_b"]
+  page.add_legend(figure, [style.handle(name) for name in names])
+  (legend,) = figure.legends
+  assert [text.get_text() for text in legend.get_texts()] == names
 
 
 def test_names_are_no_formulas() -> None:
@@ -457,7 +465,7 @@ def invented_row(task: str, encoding: str, **fields: str) -> Row:
     {
       "level": "regular", "task": task, "encoding": encoding, "label": encoding, "family": encoding, "value": "",
       "positions": "contiguous", "dape": "no", "finished_runs": "2", "all_runs": "2", "unfinished": "0",
-      "score_lengths": "", "only": "", "skip": "", **fields,
+      "score_lengths": "", "only": "", "skip": "", "select": "", **fields,
     }
   )  # fmt: skip
 

@@ -93,9 +93,28 @@ TEST(Provenance, SaysThatTheTrainingOfARepetitionIsNotStated) {
     if (seed == 0) status.stated_training = {"steps 10", "steps 5"};
     run.write_status(status);
   }
-  std::string text;
-  for (const Fact& fact : provenance(make_table(open_runs(scratch.path())))) text += fact.value + "\n";
-  expect_contains(text, {"my_lstm: not stated | steps 10 (other rows, now or before: steps 5)"});
+  ResultTable table = make_table(open_runs(scratch.path()));
+  const auto text = [&] {
+    std::string all;
+    for (const Fact& fact : provenance(table)) all += fact.value + "\n";
+    return all;
+  };
+  expect_contains(text(), {"my_lstm: not stated | steps 10 (other rows, now or before: steps 5)\n"});
+  table.score_lengths = "41:43";  // The rows of these lengths may be the earlier ones.
+  expect_contains(text(), {"my_lstm: not stated | steps 10 | steps 5\n"});
+}
+
+TEST(Provenance, AlwaysNamesTheChoiceOfRuns) {
+  const ScratchFolder scratch;
+  store_run(scratch.path(), made_up_config("even_pairs", "rope"), RunState::kFinished, 0.5);
+  ResultTable table = make_table(open_runs(scratch.path()));
+  table.conditions = {.only = {"seed=0"}, .skip = {"seed=1"}};
+  table.left_out = {"a run"};
+  std::vector<std::string> needed;
+  for (const Fact& fact : provenance(table)) {
+    if (fact.is_needed) needed.push_back(fact.name);
+  }
+  EXPECT_EQ(needed, (std::vector<std::string>{"Only runs with", "No runs with", "Left out"}));
 }
 
 TEST(Provenance, SaysWhichFormsAreOurs) {

@@ -67,6 +67,8 @@ TEST_F(ModelsLeftOut, ByASettingThatPredictionsDoNotHave) {
       ElementsAre("the model my_lstm (2 runs), by --only model.width=64; of a model outside che only task, "
                   "seed and evaluation are known"));
   EXPECT_THAT(by({"model.kind=encoder"}), IsEmpty()) << "predictions have a kind, and it was not asked for";
+  const RunChoice skipped({.only = {"learning_rate=0.0003"}, .skip = {"model.name=my_lstm"}});
+  EXPECT_THAT(read_table({scratch_.path()}, skipped).left_out, IsEmpty()) << "not by --only";
 }
 
 TEST_F(ModelsLeftOut, InAFolderBeforeThatOfTheOthers) {
