@@ -80,7 +80,10 @@ std::filesystem::path compute_program() {
   const std::string content = read_file(std::filesystem::canonical(program));
   const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe");
   // A che in the place of che-compute would hand over to itself for ever.
-  const bool is_che = self.filename() != program.filename() && content == read_file(self);
+  std::error_code is_gone;  // Where this program was built anew since it started.
+  const bool is_che = self.filename() != program.filename() &&
+                      std::filesystem::file_size(self, is_gone) == content.size() &&
+                      content == read_file(self);
   if (is_of_this_build(content) && !is_che) return program;
   throw Error(fmt::format(
       "{} is not the che-compute of this che, commit {}; `scripts/setup.sh` builds both; copy them together",

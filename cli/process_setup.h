@@ -19,7 +19,8 @@ void check_output_was_written();
 // The program of that name, "che" or "che-compute", in the folder of this one.
 std::filesystem::path program_file(std::string_view name);
 
-// che-compute. Throws Error that says what to do where it is missing or was built from another commit.
+// che-compute. Throws Error that says what to do where it is missing, was built from another commit or is a
+// copy of che.
 std::filesystem::path compute_program();
 
 }  // namespace che

@@ -50,7 +50,7 @@ int prune(const PruneOptions& options) {
         fmt::format("'{}' is a symbolic link; prune the experiment that it leads to", runs_folder.string()));
   }
   const auto read = [&](const WarningSink& warn) {
-    return options.runs.choice().of(open_runs(folder, warn));
+    return options.runs.choice().of(open_runs(folder, warn), warn);
   };
   std::vector<RunFolder> runs = read(print_warning);
   std::uintmax_t freed = 0;

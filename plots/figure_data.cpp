@@ -377,7 +377,7 @@ void add_choice(DataTable& data, const ResultTable& table) {
     row.emplace_back(table.score_lengths);
     row.emplace_back(fmt::format("{}", fmt::join(table.conditions.only, " and ")));
     row.emplace_back(fmt::format("{}", fmt::join(table.conditions.skip, " or ")));
-    row.emplace_back(table.select ? rule_name(*table.select) : "");
+    row.emplace_back(table.select ? selection_rule_name(*table.select) : "");
     row.push_back(count_value(static_cast<std::size_t>(finished)));
     row.push_back(count_value(runs.size()));
   }

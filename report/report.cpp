@@ -105,7 +105,7 @@ mustache::list scores_view(const ResultTable& table) {
                                                   .spread = table.select.has_value(),
                                                   .link = link_to_config}),
                               "scores", {NoteKind::kProvenance}));
-  if (has_spread(table) && !table.select.has_value()) {
+  if (has_spread(table) && !table.select) {
     views.push_back(titled_view(
         score_table(table, {.aggregate = Aggregate::kMean, .spread = true, .link = link_to_config}), "means",
         {NoteKind::kProvenance}));

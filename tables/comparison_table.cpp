@@ -270,9 +270,9 @@ std::vector<Note> notes_of(const std::vector<Comparison>& comparisons,
         rates);
     add_note(notes, NoteKind::kReading,
              "The score of a seed is its {}. Columns: {} over the seeds; difference: that of the {}.",
-             table.select.has_value() ? "score at the learning rate that was selected for the cell"
-             : rates.empty()          ? "mean accuracy over the test lengths"
-                                      : of_rates.c_str(),
+             table.select    ? "score at the learning rate that was selected for the cell"
+             : rates.empty() ? "mean accuracy over the test lengths"
+                             : of_rates.c_str(),
              aggregate_phrase(first.aggregate),
              words("seeds' differences", "seeds' differences, or of the columns where seeds are not paired",
                    "columns"));

@@ -216,7 +216,7 @@ DataTable data(const ResultTable& table, const ScoreTableOptions& options) {
 Table score_table(const ResultTable& table, const ScoreTableOptions& options) {
   return {.title = fmt::format("Scores of the experiment {}: {} over {}.", table.name,
                                aggregate_phrase(table, options.aggregate),
-                               table.select.has_value() ? "seeds" : "seeds and learning rates"),
+                               table.select ? "seeds" : "seeds and learning rates"),
           .printed = print(table, options),
           .data = data(table, options)};
 }

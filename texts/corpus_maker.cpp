@@ -303,11 +303,10 @@ std::int64_t import_corpus(const fs::path& prefix, const CorpusPlan& plan, std::
   const fs::path index_file = link_target(fs::path(prefix) += ".idx");
   const fs::path token_file = fs::path(prefix) += ".bin";
   // Token files of a corpus that was begun and given up are removed.
-  std::error_code none_there;
-  if (fs::equivalent(token_file, folder / CorpusCard::kTokenFile, none_there) ||
-      fs::equivalent(index_file, folder / CorpusCard::kIndexFile, none_there)) {
-    throw Error(
-        fmt::format("{} would be copied to itself; name another folder with -o", token_file.string()));
+  std::error_code ignored;
+  if (fs::equivalent(token_file, folder / CorpusCard::kTokenFile, ignored) ||
+      fs::equivalent(index_file, folder / CorpusCard::kIndexFile, ignored)) {
+    throw Error(fmt::format("{} would be copied to itself; name another folder with -o", prefix.string()));
   }
   const TokenIndex index = read_token_index(index_file);
   NewCorpus corpus(plan, folder);

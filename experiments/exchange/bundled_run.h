@@ -24,8 +24,8 @@ struct BundledRun {
   std::vector<MetricsRow> metrics;
   // Rows of a model outside che that cannot be scored again.
   std::size_t rows_without_predictions = 0;
-  std::size_t further_rows =
-      0;  // Those that RetrainingChoice leaves out, as the config does not ask for them.
+  // Rows that RetrainingChoice leaves out, as the config does not ask for them.
+  std::size_t further_rows = 0;
 };
 
 // The files of a run that are in a bundle, by name.

@@ -200,7 +200,8 @@ FileLock lock_soon(const std::filesystem::path& experiment) {
   throw Error(refusal.text);
 }
 
-// Rows of several files, or those of one beside the config of another, are no result.
+// Marks a run as failed until its new predictions are stored: rows of two sets, or those of one beside the
+// config of another, are no result.
 void mark_as_replaced(const RunFolder& folder, RunStatus status) {
   status.state = RunState::kFailed;
   status.error = "`che score` did not end; score the predictions again";
@@ -249,16 +250,18 @@ std::vector<ScoredPredictions> score_files(const std::vector<std::string>& files
   if (experiment.empty()) return all;
   create_writable_folder(experiment);
   const FileLock lock = lock_soon(experiment);
-  // Those of two sets of predictions are no result either.
   std::vector<RunFolder> replaced;
   for (const ScoredPredictions& scored : all) {
     const RunFolder folder = RunFolder::at(experiment, prediction_config(scored), [](const std::string&) {});
     if (RunFolder::inspect(folder.path()).run && folder.read().damage.empty()) replaced.push_back(folder);
   }
-  std::vector<FileLock> locks;
-  for (const RunFolder& folder : replaced) locks.emplace_back(folder.path());
-  for (const RunFolder& folder : replaced) mark_as_replaced(folder, folder.status());
-  locks.clear();
+  for (const RunFolder& folder : replaced) {
+    const FileLock nobody_has_it(folder.path());
+  }
+  for (const RunFolder& folder : replaced) {
+    const FileLock of_run(folder.path());
+    mark_as_replaced(folder, folder.status());
+  }
   for (const ScoredPredictions& scored : all) store_predictions(experiment, scored);
   return all;
 }

@@ -19,9 +19,9 @@ namespace che {
 RunConfig prediction_config(const ScoredPredictions& scored);
 
 // Scores files of predictions and, unless `experiment` is empty, stores them as finished runs of this results
-// folder, new or not. Tables and figures find them there next to the runs of che. It stores all of them, or
-// none where two are of one run or one cannot be stored. Throws Error (usage) that names the file, and as
-// create_writable_folder does.
+// folder, new or not. Tables and figures find them there next to the runs of che. It stores none
+// where two are of one run, and where a run that they replace is in use. Where it fails later, runs that were
+// to be replaced have failed. Throws Error (usage) that names the file, and as create_writable_folder does.
 std::vector<ScoredPredictions> score_files(const std::vector<std::string>& files,
                                            const std::filesystem::path& experiment);
 

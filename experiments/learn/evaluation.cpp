@@ -54,10 +54,11 @@ std::vector<PositionLoss> binned(const at::Tensor& losses) {
 std::int64_t examples_within(double memory_gib, const Model& model, const SequenceBatch& batch,
                              const Pass& pass, Wanted wanted) {
   constexpr std::int64_t kMeasuredExamples = 8;
-  // Nothing stops a pass, so that one of very long sequences has few: 64 of 8192 tokens, 2 of 40000.
+  // Nothing stops a pass, so that attention takes few of very long sequences: 64 of 8192 tokens, 2 of 40000.
   constexpr std::int64_t kMostPairs = std::int64_t{64} * 8192 * 8192;
+  const std::int64_t fitting_pairs = kMostPairs / (batch.width * batch.width);
   const std::int64_t at_most =
-      std::clamp<std::int64_t>(kMostPairs / (batch.width * batch.width), 1, batch.size);
+      model.attention_size() ? std::clamp<std::int64_t>(fitting_pairs, 1, batch.size) : batch.size;
   if (at_most == 1) return 1;
   // A first pass makes the tables and the like that a device keeps, so that they count for no example.
   if (!model.backend().device().is_cpu()) predict_rows(model, batch, 0, 1, pass);

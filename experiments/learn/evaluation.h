@@ -31,7 +31,7 @@ struct KeptDetails {
 
 // Evaluates every replica of `model` at `length` on the test examples that the evaluation of `runs.front()`
 // asks for. `runs` are the replicas. Examples depend on workload, length and evaluation seed only. Batches of
-// kEvaluationBatch are split so that activations stay within execution.memory_gib, which changes no draw.
+// kEvaluationBatch are split as examples_within() says, which changes no draw.
 // Returns nothing if `stop` becomes non-zero on the way.
 std::optional<LengthResult> evaluate_length(const Model& model, const std::vector<RunConfig>& runs,
                                             std::int64_t length, const std::atomic<int>& stop,
@@ -61,10 +61,10 @@ class Evaluation {
 };
 
 // Examples of `batch` that predict_rows() may take at once within `memory_gib`, as measured; at least 1, and
-// fewer of sequences beyond 8192 tokens, so that a stop need not wait for long. It measures 1 and 2 examples
-// and, if the batch does not fit at that rate, up to 8: memory that examples share counts once for all of
-// them. Beyond one example, which library operations need not copy, memory grows at most linearly in the
-// number of examples, so that the result never exceeds the budget.
+// fewer where attention reads more than 8192 tokens, so that a stop need not wait for long. It measures 1 and
+// 2 examples and, if the batch does not fit at that rate, up to 8: memory that examples share counts once for
+// all of them. Beyond one example, which library operations need not copy, memory grows at most linearly in
+// the number of examples, so that the result never exceeds the budget.
 std::int64_t examples_within(double memory_gib, const Model& model, const SequenceBatch& batch,
                              const Pass& pass, Wanted wanted = {});
 

@@ -71,7 +71,7 @@ BestEncodings encodings_at(std::size_t place, const ResultTable& table, const Ta
 }  // namespace
 
 bool have_like_rates(const ResultTable& table, const TableRow& row, Aggregate aggregate) {
-  if (aggregate == Aggregate::kMax || table.select.has_value()) return true;
+  if (aggregate == Aggregate::kMax || table.select) return true;
   std::set<std::map<double, double>> shares;
   bool have_several = false;
   for (const EncodingLabel& encoding : table.encodings) {

@@ -67,7 +67,7 @@ ComparedRuns runs_of(const ResultTable& table, const TableCell& cell, const Desi
   ComparedRuns runs;
   for (const std::size_t i : cell.finished) {
     const TableRun& run = table.runs[i];
-    const bool has_rate = table.select.has_value() || run.config.is_foreign() ||
+    const bool has_rate = table.select || run.config.is_foreign() ||
                           std::ranges::count(design.rates, run.config.learning_rate) > 0;
     if (!design.seeds.contains(draw_of(run.config)) || !has_rate) continue;
     ++runs.counted;
@@ -142,7 +142,7 @@ ComparedTask compare_cells(const ResultTable& table, const TableRow& row, const 
   result.seeds = first.seeds.size();
   result.other_seeds = second.seeds.size();
   // The rate of a model outside che is not known.
-  if (!table.select.has_value()) {
+  if (!table.select) {
     if (!one_is_foreign) result.rates = first.rates;
     if (!other_is_foreign) result.rates = second.rates;
   }
@@ -215,7 +215,7 @@ ComparedTask compare_windows(const ResultTable& table, const TableRow& row, cons
   result.metric = Metric::named("loss");
   const Design design = common_design(scores_of(table, one, {}), scores_of(table, other, {}));
   result.seeds = result.other_seeds = design.seeds.size();
-  if (!table.select.has_value()) result.rates = design.rates;
+  if (!table.select) result.rates = design.rates;
   result.one_runs = runs_of(table, one, design);
   result.other_runs = runs_of(table, other, design);
   result.unpaired =

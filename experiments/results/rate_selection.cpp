@@ -75,7 +75,7 @@ void check_finished(const TableRun& run, SelectionRule rule) {
   throw Error(fmt::format(
       "--select {}: {} is not finished, and its cell has several learning rates; finish it with `che run`, "
       "or choose finished rates with --only learning_rate=...",
-      rule_name(rule), run.id));
+      selection_rule_name(rule), run.id));
 }
 
 // Returns the validation accuracy of each run, over the sets of samples that all of them were measured on. Of
@@ -128,7 +128,7 @@ void check_steps(const CellKey& key, const std::vector<const TableRun*>& runs, S
         "--select {}: the runs of {} on {} were measured at different steps of training, {} to {} of {} and "
         "{} to {} of {}, so that they cannot be compared; train them with the same log.every_steps and "
         "log.validation_steps, or choose rates with --only learning_rate=...",
-        rule_name(rule), key.encoding.text(), key.task.text(), expected.first, expected.second,
+        selection_rule_name(rule), key.encoding.text(), key.task.text(), expected.first, expected.second,
         runs.front()->id, found.first, found.second, run->id));
   }
 }
@@ -227,7 +227,7 @@ std::string select_rates(std::vector<TableRun>& runs, SelectionRule rule) {
   return fmt::format(
       "Each cell has the runs of one learning rate, the one with the {} over the repetitions (--select {}): "
       "{}.{}",
-      fmt::join(measures, ", or of texts the "), rule_name(rule),
+      fmt::join(measures, ", or of texts the "), selection_rule_name(rule),
       chosen.empty() ? "no rate is known" : rates_text(chosen),
       has_foreign ? " Models outside che have all their runs, because their rates are not known." : "");
 }

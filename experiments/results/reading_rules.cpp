@@ -37,7 +37,7 @@ const std::vector<std::string>& selection_rule_names() {
   return names;
 }
 
-const std::string& rule_name(SelectionRule rule) {
+const std::string& selection_rule_name(SelectionRule rule) {
   return selection_rule_names()[static_cast<std::size_t>(rule)];
 }
 

@@ -35,7 +35,7 @@ enum class SelectionRule {
 // The words of the command line are "training" and "validation". Throws Error (usage) for another word.
 const std::vector<std::string>& selection_rule_names();
 SelectionRule selection_rule_named(const std::string& name);
-const std::string& rule_name(SelectionRule rule);
+const std::string& selection_rule_name(SelectionRule rule);
 
 // How stored results become scores. Tables, figures and comparisons read runs by the same rules.
 struct ReadingRules {

@@ -75,8 +75,13 @@ TableRun make_run(const RunFolder& folder, const RunConfig& config, const Stored
 std::vector<TableRun> make_runs(const RunFolder& folder, const StoredRun& stored, const ReadingRules& rules,
                                 TrainingJudge& judge, std::size_t& without_score) {
   std::map<OptionValues, std::vector<EvaluationRow>> others;
-  for (const EvaluationRow& row : stored.evaluation) others[row.encoding_settings].push_back(row);
-  others.erase(evaluation_settings(folder.config()));
+  const OptionValues own = evaluation_settings(folder.config());
+  const bool has_text = folder.config().has_text();
+  for (const EvaluationRow& row : stored.evaluation) {
+    if (row.encoding_settings == own) continue;
+    std::vector<EvaluationRow>& rows = others[row.encoding_settings];
+    if (!has_text) rows.push_back(row);
+  }
   std::vector<TableRun> runs_of_others;
   std::size_t lacking = 0;
   for (const auto& [settings, rows] : others) {
@@ -90,7 +95,7 @@ std::vector<TableRun> make_runs(const RunFolder& folder, const StoredRun& stored
       damaged.damage.push_back({file, fmt::format("{}: {}", file.string(), error.what())});
       return make_runs(folder, damaged, rules, judge, without_score);
     }
-    if (folder.config().has_text()) continue;
+    if (has_text) continue;
     if (scored_rows(rows, *config, rules).empty()) {
       ++lacking;
     } else {
@@ -100,7 +105,7 @@ std::vector<TableRun> make_runs(const RunFolder& folder, const StoredRun& stored
   std::vector<TableRun> runs;
   for (const RunConfig& config : row_configs(folder.config(), stored.evaluation, rules))
     runs.push_back(make_run(folder, config, stored, stored.evaluation, rules, judge));
-  if (folder.config().has_text()) return runs;
+  if (has_text) return runs;
   if (rules.score_lengths && runs[0].is_finished() && runs[0].evaluation.empty()) {
     throw no_scored_lengths(runs[0], stored.evaluation, *rules.score_lengths);
   }

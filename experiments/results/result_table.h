@@ -180,7 +180,7 @@ std::string select_rates(std::vector<TableRun>& runs, SelectionRule rule);
 // Returns the aggregate that tables show by default: the mean where a rule selected the learning rates, else
 // the maximum, as the CHE papers report it.
 inline Aggregate default_aggregate(const ResultTable& table) {
-  return table.select.has_value() ? Aggregate::kMean : Aggregate::kMax;
+  return table.select ? Aggregate::kMean : Aggregate::kMax;
 }
 
 // Sets TableCell::paper of decoders on a text whose corpus.json, which is read now, names one of the paper's,

@@ -64,10 +64,10 @@ class ContinuedRuns {
     const bool is_same = status.earlier.empty() && computed_by(status) == computed_by(here);
     if (status.git_commit.empty() || is_same) return;
     if (others_++ > 0) return;
-    others_text_ = one_line(
-        fmt::format("{} was computed by {}, here is {}", begun,
-                    status.earlier.empty() ? computed_by(status) : status.earlier, computed_by(here)),
-        kWholeText);
+    others_text_ =
+        one_line(fmt::format("{} was worked on by {}{}{}, here is {}", begun, status.earlier,
+                             status.earlier.empty() ? "" : "; ", computed_by(status), computed_by(here)),
+                 kWholeText);
   }
 
   void describe(std::vector<std::string>& notes) const {
@@ -78,9 +78,8 @@ class ContinuedRuns {
     }
     if (others_ == 0) return;
     notes.push_back(
-        fmt::format("{} on from what another program, processor or setting computed: results are close to "
-                    "those of one, not "
-                    "bit for bit equal; {}",
+        fmt::format("{} on from what another program, processor or setting worked on: results are close to "
+                    "those of one, not bit for bit equal; {}",
                     others_ == 1 ? "1 run goes" : fmt::format("{} runs go", others_), others_text_));
   }
 

@@ -161,9 +161,10 @@ StepRows parse_rows(std::string_view text, bool has_step, std::string_view id, c
     }
     auto key = std::tuple(step, row.length, row.samples, row.seed, row.eval_dropout, row.encoding_settings);
     if (i > 0 && key <= last) {
-      csv.fail(i, first,
-               "each length once for the same samples, seed, eval_dropout and settings of the encoding, "
-               "sorted by these columns");
+      csv.fail(i, 0,
+               fmt::format("each {}length once for the same samples, seed, eval_dropout and settings of the "
+                           "encoding, sorted by these columns",
+                           has_step ? "step and " : ""));
     }
     last = std::move(key);
     steps[step].push_back(std::move(row));

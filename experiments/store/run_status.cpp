@@ -111,17 +111,15 @@ std::string computed_by(const RunStatus& status) {
 
 void add_earlier(RunStatus& status, const RunStatus& before) {
   const auto add = [&](const std::string& text) {
-    if (text.empty() || fmt::format("; {}; ", status.earlier).find("; " + text + "; ") != std::string::npos) {
-      return;
-    }
+    const bool is_there = fmt::format("; {}; ", status.earlier).find("; " + text + "; ") != std::string::npos;
+    if (text.empty() || is_there || text == computed_by(status)) return;
     status.earlier += (status.earlier.empty() ? "" : "; ") + text;
   };
   for (std::size_t start = 0, end = 0; end != std::string::npos; start = end + 2) {
     end = before.earlier.find("; ", start);
     add(before.earlier.substr(start, end - start));
   }
-  const std::string text = computed_by(before);
-  if (!before.git_commit.empty() && text != computed_by(status)) add(text);
+  if (!before.git_commit.empty()) add(computed_by(before));
 }
 
 std::string to_json(const RunStatus& status, std::string_view id) {

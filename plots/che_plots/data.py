@@ -90,7 +90,7 @@ def caption_of(rows: Sequence[Row], *sentences: str) -> str:
     f"Scores count the test lengths {lengths} alone." if lengths and {"score", "difference"} & set(rows[0]) else "",
     f"Only runs with {only} are shown." if only else "",
     f"Runs with {skip} are left out." if skip else "",
-    f"The runs of one learning rate count in each cell, chosen by --select {select}." if select else "",
+    f"Cells of che's models have the runs of one learning rate, chosen by --select {select}." if select else "",
     f"Unfinished: {finished} of {runs} stored runs are in this figure." if finished != runs else "",
   ]
   return " ".join(filter(None, [*sentences, *choice]))

@@ -97,13 +97,12 @@ def add_caption(figure: Figure, text: str) -> float:
 
 def add_legend(figure: Figure, handles: Sequence[Artist]) -> float:
   """A legend at the top in as few rows as fit; returns its height in mm."""
+  # Before version 3.8 matplotlib leaves out labels that begin with an underscore, so that they come later.
+  none = ["-"] * len(handles)
   for columns in range(len(handles), 0, -1):
-    labels = [str(handle.get_label()) for handle in handles]
-    # Before version 3.8 matplotlib leaves out labels that begin with an underscore.
-    hidden = [f"-{label}" for label in labels]
-    legend = figure.legend(list(handles), hidden, loc="upper center", bbox_to_anchor=(0.5, 1), ncol=columns)
-    for text, label in zip(legend.get_texts(), labels):
-      text.set_text(label)
+    legend = figure.legend(list(handles), none, loc="upper center", bbox_to_anchor=(0.5, 1), ncol=columns)
+    for text, entry in zip(legend.get_texts(), handles):
+      text.set_text(str(entry.get_label()))
     legend.set_in_layout(False)
     box = legend.get_window_extent()
     if columns == 1 or box.width <= figure.bbox.width:

@@ -309,8 +309,8 @@ def test_a_caption_says_what_was_chosen() -> None:
   caption = caption_of([invented_row("t", "a", score="0.5", **choice)], "What is shown?", "")
   assert caption == (
     "What is shown? Scores count the test lengths 95:500 alone. Only runs with seed=0 and task=t are shown. "
-    "Runs with encoding=rope are left out. The runs of one learning rate count in each cell, chosen by --select "
-    "training."
+    "Runs with encoding=rope are left out. Cells of che's models have the runs of one learning rate, chosen by "
+    "--select training."
   )
 
 

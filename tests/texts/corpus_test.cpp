@@ -228,7 +228,7 @@ TEST_F(CorpusTest, ImportsTokenFiles) {
   fs::copy(at("x.bin"), at("place/tokens.bin"));
   fs::copy(at("x.idx"), at("place/tokens.idx"));
   write(at("place/.corpus_begun"), "");
-  expect_error(ErrorKind::kUsage, {"place/tokens.bin would be copied to itself", "-o"},
+  expect_error(ErrorKind::kUsage, {"place/tokens would be copied to itself", "-o"},
                [&] { import_corpus(at("place/tokens"), {}, 70'000, 0, at("place")); });
   EXPECT_TRUE(fs::exists(at("place/tokens.bin")) && fs::exists(at("place/tokens.idx")));
   expect_error(ErrorKind::kUsage, {"token 0 has the id 69999"},

@@ -10,11 +10,14 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/file_lock.h"
+#include "experiments/exchange/sample_file.h"
 #include "experiments/exchange/stored_predictions.h"
 #include "experiments/store/experiment_folder.h"
+#include "tests/contains.h"
 #include "tests/message_of.h"
 #include "tests/scratch_folder.h"
 
@@ -58,14 +61,19 @@ class SeveralPredictions : public ScratchTest {
   std::vector<std::string> files_;
 };
 
-TEST_F(SeveralPredictions, ThatCannotAllBeStoredChangeNothing) {
-  const FileLock lock(open_runs(results()).back().path());
-  EXPECT_NE("(no error)", message_of([&] { score_files(files_, results()); }));
+TEST_F(SeveralPredictions, ChangeNothingWhereARunIsInUse) {
+  const std::vector<RunFolder> runs = open_runs(results());
+  RunStatus old = runs.front().status();
+  old.updated = "2026-01-31T23:59:59Z";
+  runs.front().write_status(old);
+  const FileLock lock(runs.back().path());
+  expect_contains(message_of([&] { score_files(files_, results()); }), {"is in use by"});
+  EXPECT_EQ(old.updated, runs.front().status().updated);
   EXPECT_EQ(states(), (std::vector<RunState>{RunState::kFinished, RunState::kFinished}));
 }
 
 // Results of two sets of predictions are no result of either.
-TEST_F(SeveralPredictions, ThatAreHalfStoredLeaveNoFinishedRun) {
+TEST_F(SeveralPredictions, ThatCannotAllBeStoredLeaveNoOldResultFinished) {
   const RunFolder first = open_runs(results()).front();
   const pid_t child = fork();
   if (child == 0) {

@@ -247,7 +247,7 @@ TEST(Locks, AStopWhileOneIsWaitedForIsAnInterruption) {
   EXPECT_EQ(JobOutcome::kInterrupted, evaluate_stored_model(run, asked, ignore, stop));
 }
 
-// Only where it has measured.
+// An evaluation without a new row changes nothing.
 TEST(Evaluations, NameTheirProgramAndTheOneBefore) {
   const ScratchFolder scratch;
   const RunFolder run = trained(scratch.path(), config_of(10));

@@ -142,7 +142,7 @@ TEST_F(PrepareTraining, SaysWhereAnotherProgramBeganARun) {
   const auto notes = [&] { return prepare_training({config(0)}, scratch_.path(), false).notes; };
   EXPECT_TRUE(notes().empty()) << "it has no model";
   put_checkpoint(folder);
-  expect_contains(notes().at(0), {"1 run goes on from what another program, processor or setting computed",
+  expect_contains(notes().at(0), {"1 run goes on from what another program, processor or setting worked on",
                                   "che 0.1.0, commit 0123abc, on an unknown processor"});
   RunStatus status = folder.status();
   const RunStatus before = status;
@@ -160,7 +160,7 @@ TEST_F(PrepareTraining, SaysWhereAnotherProgramBeganARun) {
   EXPECT_EQ(computed_by(before), status.earlier);
   status.earlier += "\x1b[2J";
   folder.write_status(status);
-  EXPECT_THAT(notes(), testing::ElementsAre(testing::HasSubstr(computed_by(before) + "\\x1b[2J, here is")));
+  expect_contains(notes().at(0), {computed_by(before) + "\\x1b[2J; " + computed_by(status) + ", here is"});
 }
 
 // Its status is of a later step than its checkpoint, from which it goes on.

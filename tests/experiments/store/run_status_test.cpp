@@ -20,6 +20,9 @@ TEST(RunStatus, NamesEachEarlierProgramOnce) {
   RunStatus status = computed("def", "cpu");
   for (const RunStatus& before : {reference, plain, reference}) add_earlier(status, before);
   EXPECT_EQ(computed_by(reference) + "; " + computed_by(plain), status.earlier);
+  RunStatus again = plain;
+  add_earlier(again, status);
+  EXPECT_EQ(computed_by(reference) + "; " + computed_by(status), again.earlier) << "not the present one";
   RunStatus later = computed("def", "cpu");
   later.earlier = computed_by(plain);
   add_earlier(later, status);
