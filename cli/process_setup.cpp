@@ -80,7 +80,7 @@ std::filesystem::path compute_program() {
   const std::string content = read_file(std::filesystem::canonical(program));
   const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe");
   // A che in the place of che-compute would hand over to itself for ever.
-  std::error_code is_gone;  // Where this program was built anew since it started.
+  std::error_code is_gone;  // It is set where this program was built anew since it started.
   const bool is_che = self.filename() != program.filename() &&
                       std::filesystem::file_size(self, is_gone) == content.size() &&
                       content == read_file(self);

@@ -167,7 +167,7 @@ void ArchiveReader::fail(std::string_view problem) const {
 
 std::size_t ArchiveReader::check(std::ptrdiff_t result, archive* input) const {
   if (result >= 0) return static_cast<std::size_t>(result);
-  // Where the hash fits, memory may be what lacks.
+  // A file whose hash fits is whole, and memory may be what is missing.
   fail(fmt::format("{}: {}", is_whole_ ? "cannot be read" : "is damaged here or in a neighbouring file",
                    reason_of(input)));
 }

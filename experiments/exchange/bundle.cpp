@@ -309,7 +309,8 @@ BundleSummary unpack_bundle(const fs::path& file, const fs::path& output) {
     throw Error(fmt::format("'{}' is there already; name a folder that is not", folder.string()));
   }
   if (folder.filename() == "." || folder.filename() == "..") {
-    throw Error(fmt::format("'{}' does not end in the name of a new folder", folder.string()));
+    throw Error(fmt::format("'{}' does not end in the name of a new folder; name one, such as -o results/new",
+                            folder.string()));
   }
   create_writable_folder(folder.has_parent_path() ? folder.parent_path() : ".");
   NewFolder unpacked(folder);

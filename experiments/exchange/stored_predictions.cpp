@@ -255,6 +255,7 @@ std::vector<ScoredPredictions> score_files(const std::vector<std::string>& files
     const RunFolder folder = RunFolder::at(experiment, prediction_config(scored), [](const std::string&) {});
     if (RunFolder::inspect(folder.path()).run && folder.read().damage.empty()) replaced.push_back(folder);
   }
+  // This throws before anything is marked, where a run is in use.
   for (const RunFolder& folder : replaced) {
     const FileLock nobody_has_it(folder.path());
   }

@@ -54,7 +54,7 @@ std::vector<PositionLoss> binned(const at::Tensor& losses) {
 std::int64_t examples_within(double memory_gib, const Model& model, const SequenceBatch& batch,
                              const Pass& pass, Wanted wanted) {
   constexpr std::int64_t kMeasuredExamples = 8;
-  // Nothing stops a pass, so that attention takes few of very long sequences: 64 of 8192 tokens, 2 of 40000.
+  // A pass cannot be stopped, so attention takes few very long sequences: 64 of 8192 tokens, 2 of 40000.
   constexpr std::int64_t kMostPairs = std::int64_t{64} * 8192 * 8192;
   const std::int64_t fitting_pairs = kMostPairs / (batch.width * batch.width);
   const std::int64_t at_most =

@@ -82,7 +82,7 @@ TEST(Provenance, NamesBf16) {
   EXPECT_EQ(2U, make_table(open_runs(scratch.path())).encodings.size());
 }
 
-// What the author says of one repetition need not hold for another.
+// A statement about one repetition need not hold for another.
 TEST(Provenance, SaysThatTheTrainingOfARepetitionIsNotStated) {
   const ScratchFolder scratch;
   for (const std::int64_t seed : {0, 1}) {
