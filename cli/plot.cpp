@@ -44,10 +44,13 @@ int plot(const PlotOptions& options) {
         "--compare: the figure differences shows tasks, and all these runs are on texts; `che compare` "
         "compares encodings on texts");
   }
-  if (!options.figures.empty() && (options.by_length || !options.compared.empty()) &&
-      std::ranges::find(options.figures, "differences") == options.figures.end()) {
-    throw Error(fmt::format("{} is of the figure differences; add it to --figure",
-                            options.by_length ? "--by-length" : "--compare"));
+  std::vector<std::string> required = options.figures;
+  if (options.by_length || !options.compared.empty()) {
+    if (!required.empty() && std::ranges::find(required, "differences") == required.end()) {
+      throw Error(fmt::format("{} is of the figure differences; add it to --figure",
+                              options.by_length ? "--by-length" : "--compare"));
+    }
+    required.emplace_back("differences");
   }
   std::vector<const Figure*> chosen;
   for (const std::string& name : options.figures.empty() ? figure_names() : options.figures) {
@@ -60,8 +63,7 @@ int plot(const PlotOptions& options) {
   const fs::path output = options.output.empty() ? options.runs.folders.front() : options.output;
   const FigureSource source{
       .table = table, .aggregate = aggregate, .compared = options.compared, .by_length = options.by_length};
-  const std::vector<const Figure*> drawable = write_figure_data(
-      chosen, source, output, options.figures.empty() ? EmptyFigures::kLeaveOut : EmptyFigures::kRefuse);
+  const std::vector<const Figure*> drawable = write_figure_data(chosen, source, output, required);
   if (drawable.empty()) throw Error("nothing to draw: no run has finished; run the experiment to its end");
   for (const fs::path& file : draw_figures(drawable, output, options.formats, options.width_mm)) {
     fmt::print("{}\n", one_line(file.string(), kWholeText));

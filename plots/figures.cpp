@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <map>
 #include <sstream>
@@ -141,7 +142,7 @@ const std::vector<std::string>& figure_formats() {
 
 std::vector<const Figure*> write_figure_data(const std::vector<const Figure*>& chosen,
                                              const FigureSource& source, const fs::path& folder,
-                                             EmptyFigures empty) {
+                                             const std::vector<std::string>& required) {
   std::vector<const Figure*> drawable;
   std::vector<DataTable> data;
   for (const Figure* figure : chosen) {
@@ -151,7 +152,7 @@ std::vector<const Figure*> write_figure_data(const std::vector<const Figure*>& c
                                         .compared = source.compared,
                                         .by_length = source.by_length});
     if (of_figure.rows.empty()) {
-      if (empty == EmptyFigures::kLeaveOut) continue;
+      if (std::ranges::find(required, figure->name) == required.end()) continue;
       throw Error(fmt::format("nothing to draw for {}: it needs {}", figure->name, figure->needs));
     }
     add_choice(of_figure, source.table);

@@ -44,14 +44,11 @@ inline constexpr double kDefaultWidth = 140;
 // The folder below the figures' own that has their data.
 inline constexpr const char* kFigureDataFolder = "figure-data";
 
-// A figure without anything to draw is left out, or it is refused with an Error (usage) before any is
-// written.
-enum class EmptyFigures : std::uint8_t { kLeaveOut, kRefuse };
-
-// Writes the data of these figures to FOLDER/figure-data and returns those that have something to draw.
+// Writes the data of these figures to FOLDER/figure-data and returns those that have something to draw. Throws
+// Error (usage), before any is written, if a required one has nothing.
 std::vector<const Figure*> write_figure_data(const std::vector<const Figure*>& chosen,
                                              const FigureSource& source, const std::filesystem::path& folder,
-                                             EmptyFigures empty = EmptyFigures::kLeaveOut);
+                                             const std::vector<std::string>& required = {});
 
 // Runs the Python package che_plots with these arguments by python3 of the PATH; without matplotlib the
 // package goes on in /usr/bin/python3. Returns the files that it wrote. Throws Error (runtime) with the

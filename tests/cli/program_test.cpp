@@ -320,6 +320,7 @@ TEST_F(ProgramTest, DrawsTheFiguresThatHaveSomethingToShow) {
   expect_refusal(che({"plot", results(), "--figure", "effects"}), {"nothing to draw", "learning_rate"});
   expect_refusal(che({"plot", results(), "--figure", "learning", "--by-length"}),
                  {"--by-length is of the figure differences; add it to --figure"});
+  expect_refusal(che({"plot", results(), "--by-length"}), {"nothing to draw for differences"});
 }
 
 TEST_F(ProgramTest, ReportsOnePageWithTheFilesItLinksTo) {
