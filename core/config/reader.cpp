@@ -16,8 +16,6 @@
 namespace che {
 namespace {
 
-constexpr std::size_t kMostItems = 4096;  // A list of numbers has no more.
-
 using Kind = ConfigNode::Kind;
 
 // Visits one level of a struct. At the level of a map it sets what the map names; above the end of a

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -8,6 +9,9 @@
 #include "core/config/node.h"
 
 namespace che {
+
+// A list of numbers in a config has no more.
+inline constexpr std::size_t kMostItems = 4096;
 
 // Key paths of the fields that a config writes. A name that stands for a component, such as randomized_rope,
 // writes the component's name and what it sets apart from the component's defaults.

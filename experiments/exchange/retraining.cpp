@@ -10,6 +10,7 @@
 #include <system_error>
 #include <utility>
 
+#include "core/config/reader.h"
 #include "core/error.h"
 #include "core/file_lock.h"
 #include "core/files.h"
@@ -91,6 +92,14 @@ void RetrainingChoice::consider(BundledRun run) {
   };
   keep_asked(run.evaluation);
   for (auto& [step, rows] : run.at_steps) keep_asked(rows);
+  // Rows of earlier configs may be of more steps than one config can ask for.
+  const std::vector<std::int64_t>& asked_steps = run.config.evaluation.at_steps;
+  std::size_t steps = asked_steps.size();
+  std::erase_if(run.at_steps, [&](const auto& measured) {
+    if (std::ranges::count(asked_steps, measured.first) > 0 || ++steps <= kMostItems) return false;
+    run.further_rows += measured.second.size();
+    return true;
+  });
   drawn_.emplace(sha256(fmt::format("{} {}", options_.seed, run.id)), std::move(run));
   if (options_.count && drawn_.size() > *options_.count) drawn_.erase(std::prev(drawn_.end()));
 }

@@ -51,6 +51,7 @@ struct EvaluationColumns {
 };
 
 constexpr std::string_view kChecksumLine = "# checksum: ";
+constexpr std::size_t kUsualConfigBytes = 4096;
 
 std::string checksum_line(std::string_view key, std::string_view settings) {
   return fmt::format("{}{}\n", kChecksumLine, checksum(key, settings));
@@ -203,14 +204,16 @@ StoredConfig parse_stored_config(std::string_view text, std::string_view id, con
   if (end == std::string_view::npos) fail("its last line, the checksum, is missing");
   const std::string_view settings = text.substr(0, end);
   const std::string_view line = text.substr(end);
-  if (line == checksum_line(id, settings) || line == checksum_line("", settings)) {
-    RunConfig config = parse_run_config(settings, file);
-    std::string own_id = run_id(config);
-    return {std::move(config), std::move(own_id)};
+  const bool fits = line == checksum_line(id, settings) || line == checksum_line("", settings);
+  std::optional<RunConfig> config = fits ? parse_run_config(settings, file) : try_parse(settings, file);
+  // Reading a megabyte of line breaks takes half a second, and a small bundle may have thousands of them.
+  if (config && settings.size() > kUsualConfigBytes && settings.size() > 2 * to_yaml(*config).size()) {
+    fail("it is far longer than che writes its settings");
   }
-  std::optional<RunConfig> config = try_parse(settings, file);
   std::string own_id = config ? run_id(*config) : "";
-  if (!config || line != checksum_line(own_id, settings)) fail("its checksum does not fit its content");
+  if (!fits && (!config || line != checksum_line(own_id, settings))) {
+    fail("its checksum does not fit its content");
+  }
   return {*std::move(config), std::move(own_id)};
 }
 

@@ -68,6 +68,20 @@ TEST(RetrainingChoice, LeavesOutRowsThatTheConfigDoesNotAskFor) {
   EXPECT_EQ(2U, chosen.further_rows);
 }
 
+// Configs that were run one after another may have asked for more steps than one config can.
+TEST(RetrainingChoice, LeavesOutStepsBeyondWhatAConfigCanAskFor) {
+  BundledRun run = finished_run(0);
+  run.config.evaluation.at_steps = {9000};
+  for (std::int64_t step = 1; step <= 5000; ++step) run.at_steps[step] = run.evaluation;
+  run.at_steps[9000] = run.evaluation;
+  RetrainingChoice choice({.count = {}});
+  choice.consider(run);
+  const BundledRun chosen = choice.chosen().front();
+  EXPECT_EQ(4096U, chosen.at_steps.size());
+  EXPECT_TRUE(chosen.at_steps.contains(9000));
+  EXPECT_EQ((5001 - 4096) * run.evaluation.size(), chosen.further_rows);
+}
+
 TEST(RetrainingChoice, HoldsTheConditions) {
   EXPECT_EQ(std::vector<std::string>{finished_run(7).id},
             chosen_ids({.count = {}, .conditions = {.only = {"seed=7"}}}));

@@ -218,6 +218,14 @@ TEST_F(RunFolderTest, ReadsAConfigWithAChecksumWithoutKey) {
   EXPECT_EQ(read_file(folder.path() / "config.yaml"), stored_config_text(config())) << "it has a key now";
 }
 
+// A small bundle may have thousands of configs that are mostly line breaks.
+TEST_F(RunFolderTest, RefusesAConfigOfLineBreaks) {
+  const std::string settings = to_yaml(config()) + std::string(5000, '\n');
+  const std::string text = settings + "# checksum: " + checksum(run_id(config()), settings) + "\n";
+  expect_error(ErrorKind::kUsage, {"config.yaml: it is far longer than che writes its settings"},
+               [&] { parse_stored_config(text, run_id(config()), "config.yaml"); });
+}
+
 // A renamed folder is not damaged; a folder with a config of another run is.
 TEST_F(RunFolderTest, TellsARenamedFolderFromASwappedConfig) {
   const RunFolder folder = RunFolder::create(scratch_.path(), config());
