@@ -65,9 +65,7 @@ std::string missing_footnote(const ResultTable& table, const TableRow& row, cons
   return fmt::format("{}, {}, not counted: {}.", row.task.text(), encoding.text(), fmt::join(runs, "; "));
 }
 
-Note quoted_note(const ResultTable& table) {
-  std::set<std::string> sources;
-  for (const QuotedScore& score : table.quoted) sources.insert(score.source);
+Note quoted_note(const std::set<std::string>& sources) {
   return {
       NoteKind::kReading,
       fmt::format("Quoted, not measured here: another training, other samples and often other lengths. Not "
@@ -80,6 +78,7 @@ void append_quoted(PrintedTable& printed, const ResultTable& table) {
   std::map<std::string, std::set<std::string>> entries;  // By model.
   for (const QuotedScore& score : table.quoted) entries[score.model].insert(score.entry);
   std::map<std::string, std::size_t> places;  // By title.
+  std::set<std::string> sources;
   std::set<std::string> tasks_left_out;
   for (const QuotedScore& score : table.quoted) {
     const auto row = std::ranges::find(table.rows, TaskLabel{score.task}, &TableRow::task);
@@ -87,6 +86,7 @@ void append_quoted(PrintedTable& printed, const ResultTable& table) {
       tasks_left_out.insert(score.task);
       continue;
     }
+    sources.insert(score.source);
     const bool is_one = entries[score.model].size() == 1;
     const std::string title =
         score.model + (is_one ? kQuotedSign : fmt::format(" (quoted in {})", score.entry));
@@ -98,7 +98,7 @@ void append_quoted(PrintedTable& printed, const ResultTable& table) {
     PrintedRow& line = printed.rows[static_cast<std::size_t>(row - table.rows.begin())];
     line.cells[place->second] = number_cell(score.score, row->metric);
   }
-  if (!places.empty()) printed.notes.insert(printed.notes.begin() + 1, quoted_note(table));
+  if (!places.empty()) printed.notes.insert(printed.notes.begin() + 1, quoted_note(sources));
   if (tasks_left_out.empty()) return;
   printed.notes.push_back(
       {NoteKind::kReading,
@@ -256,7 +256,9 @@ Table step_table(const ResultTable& table) {
 }
 
 Table quoted_table(const ResultTable& table) {
-  const Note note = quoted_note(table);
+  std::set<std::string> sources;
+  for (const QuotedScore& score : table.quoted) sources.insert(score.source);
+  const Note note = quoted_note(sources);
   Table quoted{
       .title = "Scores that entries quote.",
       .printed = {.group_title = "",

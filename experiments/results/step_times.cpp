@@ -102,10 +102,15 @@ StepTimes step_times(const std::vector<RunFolder>& all, const RunChoice& choice,
   std::set<EncodingLabel> labels;
   std::set<EncodingLabel> unfinished;
   std::size_t waiting = 0;
+  std::size_t of_models_outside = 0;
   std::size_t other_rows = 0;
   std::string one_of_them;
   for (std::size_t i = 0; i < runs.size(); ++i) {
     const RunConfig& config = runs[i].config();
+    if (config.is_foreign()) {
+      ++of_models_outside;
+      continue;
+    }
     const StoredRun stored = runs[i].read();
     const RunNeeds needs = assess(config, stored, has_checkpoint(runs[i].path()));
     const auto& [task, label] = keys[i];
@@ -123,7 +128,7 @@ StepTimes step_times(const std::vector<RunFolder>& all, const RunChoice& choice,
     const TrainingConfig& training = config.training;
     const EvaluationConfig evaluation = with_exact_lengths(config.evaluation);
     if (!stored.status.earlier.empty()) result.with_earlier.push_back(runs[i].id());
-    if (!config.is_foreign()) result.hardware.insert(hardware_of(stored.status));
+    result.hardware.insert(hardware_of(stored.status));
     result.has_shared_jobs = result.has_shared_jobs || config.execution.replicas > 1;
     if (const auto step = step_time(stored.metrics)) {
       times.step[label][{training.first_length, training.last_length, 1, {}}].push_back(*step);
@@ -139,6 +144,14 @@ StepTimes step_times(const std::vector<RunFolder>& all, const RunChoice& choice,
                               evaluation.listed_lengths};
       times.batch[label][range].push_back(batch_time(stored, evaluation));
     }
+  }
+  if (of_models_outside > 0 && of_models_outside == runs.size()) {
+    throw Error(
+        "all runs are of models outside che, which have no times; allowed: runs that `che run` trained");
+  }
+  if (of_models_outside > 0) {
+    warn(fmt::format("left out: {} of {}, of models outside che, which have no times", of_models_outside,
+                     counted(runs.size(), "run")));
   }
   if (waiting > 0) {
     warn(fmt::format("left out: {} of {}, not begun", waiting, counted(runs.size(), "run")));

@@ -83,6 +83,15 @@ TEST_F(ScoreTable, SaysThatItIsNotKnownWhetherARunTrained) {
   EXPECT_EQ(TableValue(), table.data.rows.at(0).at(static_cast<std::size_t>(column)));
 }
 
+TEST_F(ScoreTable, NamesTheSourcesOfShownScoresAlone) {
+  store_run(scratch_.path(), machine("lstm"), RunState::kFinished, 0.5);
+  write_file_atomically(
+      scratch_.path() / "quoted.csv",
+      "task,model,score,source\nreverse_string,lstm,0.75,paper A\neven_pairs,lstm,0.5,paper B\n");
+  const PrintedTable printed = score_table(read_table({scratch_.path()}), {.quoted = true}).printed;
+  expect_contains(printed.notes.at(1).text, {"Sources: paper A."});
+}
+
 // One model of two papers is two columns, and a model that no row has is none.
 TEST_F(ScoreTable, KeepsWhatTwoFoldersQuoteApart) {
   RunConfig config = machine("lstm");

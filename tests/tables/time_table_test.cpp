@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/files.h"
+#include "models/architectures/foreign.h"
 #include "tables/result_tables.h"
 #include "tests/contains.h"
 #include "tests/experiments/store/made_up_results.h"
@@ -194,6 +195,14 @@ TEST_F(TimeTable, SaysWhenNothingIsFinished) {
   RunFolder::create(scratch_.path(), made_up_config("even_pairs", "rope"));
   EXPECT_EQ(message_of([&] { step_times(open_runs(scratch_.path()), {}, [](const std::string&) {}); }),
             "no run is finished and undamaged; `che run` continues them");
+}
+
+TEST_F(TimeTable, LeavesOutModelsOutside) {
+  RunConfig config = made_up_config("even_pairs", "rope");
+  config.model = foreign_model("my_lstm");
+  store_run(scratch_.path(), config, RunState::kFinished, 0.5);
+  EXPECT_EQ(message_of([&] { step_times(open_runs(scratch_.path()), {}, [](const std::string&) {}); }),
+            "all runs are of models outside che, which have no times; allowed: runs that `che run` trained");
 }
 
 TEST_F(TimeTable, SaysWhyTheBaseIsMissing) {
