@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "core/error.h"
+#include "core/text.h"
 
 namespace che {
 namespace {
@@ -27,6 +28,11 @@ std::uint64_t unpredictable_number() {
 }  // namespace
 
 std::string temporary_name(const std::filesystem::path& path) {
+  // The system would see the part before it, which is another file.
+  if (path.native().find('\0') != std::string::npos) {
+    throw Error(fmt::format("cannot write '{}': its name has a NUL character; name another file or folder",
+                            one_line(path.string(), kWholeText)));
+  }
   return fmt::format(".{}.{:016x}{}", path.filename().string(), unpredictable_number(), kEnding);
 }
 

@@ -8,7 +8,8 @@ namespace che {
 
 // What is written next to `path`, to be renamed to it, is called ".NAME.0123456789abcdef.tmp".
 
-// Returns a name that nothing has by chance. Throws Error (runtime) when the system has no random numbers.
+// Returns a name that nothing has by chance. Throws Error when `path` has a NUL character (usage) and
+// when the system has no random numbers (runtime).
 std::string temporary_name(const std::filesystem::path& path);
 
 // Returns whether temporary_name(path) can be this name.

@@ -96,6 +96,8 @@ def _text_of(path: File) -> str:
     text.encode()
   except (AttributeError, UnicodeEncodeError):
     raise ValueError(f"{text!r}: is no text in UTF-8; name another file or folder") from None
+  if "\0" in text:
+    raise ValueError(f"{text!r}: has a NUL character; name another file or folder")
   return text
 
 

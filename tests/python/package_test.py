@@ -237,6 +237,7 @@ class Predictions(unittest.TestCase):
       ({"seeds": [0.5]}, "seed: got 0.5; allowed"),
       ({"seeds": ["1"]}, "seed: got '1'; allowed"),
       ({"out": self.path / "caf\udce9"}, "is no text in UTF-8; name another"),
+      ({"results": str(self.path / "a\0b")}, "has a NUL character; name another"),
     ]:
       with self.assertRaisesRegex(ValueError, words):
         che_tasks.evaluate(
