@@ -223,6 +223,11 @@ def draw_perplexity(
   axes.yaxis.set_minor_locator(NullLocator())
 
 
+def powers_of_two(xs: Sequence[float]) -> list[float]:
+  """Those around these values, from 8 on."""
+  return [2.0**power for power in range(3, 21) if min(xs) / 2 <= 2**power <= 2 * max(xs)]
+
+
 def perplexity(rows: list[Row], width: float) -> Sheet:
   """How does a language model fare beyond its training length."""
   styles = styles_of(rows)
@@ -230,7 +235,9 @@ def perplexity(rows: list[Row], width: float) -> Sheet:
 
   def draw(task: str, members: list[Row], place: Place) -> None:
     axes = place.axes(task, "test length (tokens)", "perplexity")
-    draw_perplexity(axes, members, styles, "length", "score", sorted(set(known(members, "length"))))
+    lengths = sorted(set(known(members, "length")))
+    ticks = lengths if len(lengths) <= 10 else powers_of_two(lengths)
+    draw_perplexity(axes, members, styles, "length", "score", ticks)
 
   groups = [sorted(set(known(members, "longest_window"))) for members in by_task(rows).values()]
   longest = max(groups, key=len)
@@ -255,9 +262,7 @@ def positions(rows: list[Row], width: float) -> Sheet:
 
   def draw(task: str, members: list[Row], place: Place) -> None:
     axes = place.axes(task, "tokens read before the prediction", "perplexity")
-    xs = known(members, "position")
-    ticks = [2.0**power for power in range(3, 21) if min(xs) / 2 <= 2**power <= 2 * max(xs)]
-    draw_perplexity(axes, members, styles, "position", "perplexity", ticks)
+    draw_perplexity(axes, members, styles, "position", "perplexity", powers_of_two(known(members, "position")))
 
   handles = [*legend_of(rows, styles, "position"), handle("training length", **SCORED)]
   caption = caption_of(

@@ -150,6 +150,14 @@ def test_figures_of_texts_mark_the_training_length(width: float, most: float) ->
     assert 128 in drawn and drawn.count(8.5) == 2
 
 
+@pytest.mark.parametrize("width", WIDTHS)
+def test_of_many_lengths_of_a_text_powers_of_two_are_marked(width: float) -> None:
+  rows = on_text("rope", "length", "score", {100.0 + 10 * i: 5.0 for i in range(100)})
+  (figure,) = page.pages(curves.perplexity(rows, width), width)
+  check_texts(figure)
+  assert list(figure.axes[0].get_xticks()) == [64, 128, 256, 512, 1024, 2048]
+
+
 def test_windows_of_other_tokens_are_named_in_the_caption() -> None:
   rows = on_text("rope", "length", "score", {128: 5.0, 256: 6.0, 512: 7.0})
   assert "other tokens" not in curves.perplexity(rows, 174).caption
