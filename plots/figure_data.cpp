@@ -304,7 +304,7 @@ DataTable learning_data(const FigureSource& source) {
   DataTable data = empty_data({"rank", "aggregate", "step", "runs", "loss", "low", "high"});
   const auto by_step = [](const TableRun& run) {
     std::vector<std::pair<double, double>> measured;
-    for (const MetricsRow& row : run.metrics) {
+    for (const MetricsRow& row : run.metrics()) {
       if (std::isfinite(row.loss)) measured.emplace_back(static_cast<double>(row.step), row.loss);
     }
     return measured;
@@ -321,7 +321,7 @@ DataTable step_data(const FigureSource& source) {
   DataTable data = empty_data({"rank", "aggregate", "step", "runs", "score", "low", "high", "chance"});
   const auto by_step = [](const TableRun& run) {
     std::vector<std::pair<double, double>> measured;
-    if (run.at_steps.empty()) return measured;
+    if (run.at_steps().empty()) return measured;
     for (const auto& [step, score] : step_scores(run))
       measured.emplace_back(static_cast<double>(step), score);
     return measured;

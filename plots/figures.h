@@ -44,8 +44,8 @@ inline constexpr double kDefaultWidth = 140;
 // The folder below the figures' own that has their data.
 inline constexpr const char* kFigureDataFolder = "figure-data";
 
-// Writes the data of these figures to FOLDER/figure-data and returns those that have something to draw. Throws
-// Error (usage), before any is written, if a required one has nothing.
+// Writes the data of these figures to FOLDER/figure-data and returns those that have something to draw.
+// Throws Error (usage), before any is written, if a required one has nothing.
 std::vector<const Figure*> write_figure_data(const std::vector<const Figure*>& chosen,
                                              const FigureSource& source, const std::filesystem::path& folder,
                                              const std::vector<std::string>& required = {});

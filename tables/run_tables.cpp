@@ -23,8 +23,8 @@ TableValue yes_or_no(bool value) { return std::string(value ? "yes" : "no"); }
 Note units(std::string text) { return {NoteKind::kReading, std::move(text)}; }
 
 std::optional<double> training_accuracy(const TableRun& run) {
-  if (run.metrics.empty()) return std::nullopt;
-  return final_training_accuracy(run.metrics);
+  if (run.metrics().empty()) return std::nullopt;
+  return final_training_accuracy(run.metrics());
 }
 
 // Returns nothing where the time of the training is not known, as after a lost status file.
@@ -63,7 +63,7 @@ PrintedTable printed_runs(const ResultTable& table, const RunTableOptions& optio
       printed.footnotes.push_back(fmt::format("{}: {}.", run.id, missing_reason(run)));
       state.footnote = printed.footnotes.size();
     }
-    const bool measured = !run.metrics.empty();
+    const bool measured = !run.metrics().empty();
     const auto link = [&](const char* file, bool exists = true) {
       return exists && !options.urls.empty()
                  ? fmt::format("{}/runs/{}/{}", options.urls.at(run.experiment), run.id, file)
@@ -81,9 +81,9 @@ PrintedTable printed_runs(const ResultTable& table, const RunTableOptions& optio
                  number_cell(known_seconds(run, seconds), rounded)};
     if (run.config.is_foreign())
       std::fill(row.cells.end() - 3, row.cells.end(), PrintedCell{.text = kNoNumber});
-    row.cells.push_back(measured ? PrintedCell{.text = fmt::format("{:.4g}", run.metrics.back().loss),
+    row.cells.push_back(measured ? PrintedCell{.text = fmt::format("{:.4g}", run.metrics().back().loss),
                                                .link = link("metrics.csv"),
-                                               .value = run.metrics.back().loss}
+                                               .value = run.metrics().back().loss}
                                  : PrintedCell{.text = kNoNumber});
     row.cells.push_back(number_cell(training_accuracy(run), Metric()));
     if (run.training && !run.training->trained) row.cells.back().sign = kUntrainedSign;
@@ -130,7 +130,7 @@ DataTable run_data(const ResultTable& table) {
                   {"state", run.state()},
                   {"score", table_value(run.score)},
                   {"score_se", table_value(run.score_error)},
-                  {"training_loss", run.metrics.empty() ? TableValue() : run.metrics.back().loss},
+                  {"training_loss", run.metrics().empty() ? TableValue() : run.metrics().back().loss},
                   {"training_accuracy", table_value(training_accuracy(run))},
                   {"trained", outcome(&TrainingOutcome::trained)},
                   {"diverged", outcome(&TrainingOutcome::diverged)},

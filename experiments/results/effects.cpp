@@ -112,7 +112,7 @@ std::vector<SettingEffect> setting_effects(const ResultTable& table) {
 
 std::map<std::int64_t, double> step_scores(const TableRun& run) {
   std::map<std::int64_t, double> scores;
-  for (const auto& [step, rows] : run.at_steps) {
+  for (const auto& [step, rows] : run.at_steps()) {
     // A score at a step counts the lengths that the run's own score counts.
     std::vector<EvaluationRow> counted = rows_of_any_length(rows, run.config);
     std::erase_if(counted, [&](const EvaluationRow& row) {

@@ -22,9 +22,10 @@ namespace {
 template <class Describe>
 std::string each_once(const ResultTable& table, Describe describe) {
   std::vector<std::string> texts;
+  std::set<std::string> seen;
   for (const TableRun& run : table.runs) {
     std::string text = describe(run);
-    if (!text.empty() && std::find(texts.begin(), texts.end(), text) == texts.end()) texts.push_back(text);
+    if (!text.empty() && seen.insert(text).second) texts.push_back(std::move(text));
   }
   return texts.empty() ? "unknown" : fmt::format("{}", fmt::join(texts, "; "));
 }

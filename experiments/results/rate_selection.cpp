@@ -17,16 +17,16 @@ namespace {
 
 // The accuracy at the end of training, or of a text the loss, whose sign is turned so that more is better.
 double training_value(const TableRun& run) {
-  if (run.metrics.empty()) {
+  if (run.metrics().empty()) {
     throw Error(fmt::format("--select training: {} has no training metrics; allowed: finished runs that have",
                             run.id));
   }
-  return run.config.has_text() ? -final_training_loss(run.metrics) : final_training_accuracy(run.metrics);
+  return run.config.has_text() ? -final_training_loss(run.metrics()) : final_training_accuracy(run.metrics());
 }
 
 // A text's last loss on the validation part, with its sign turned.
 double validation_value(const TableRun& run) {
-  if (const std::optional<double> loss = final_validation_loss(run.metrics)) return -*loss;
+  if (const std::optional<double> loss = final_validation_loss(run.metrics())) return -*loss;
   throw Error(
       fmt::format("--select validation: {} has no loss on the validation part; train it in another results "
                   "folder with log.validation_steps, which may be the number of its steps",
@@ -110,11 +110,11 @@ std::vector<double> validation_accuracy(const std::vector<const TableRun*>& runs
 // The steps that the value of a run is of by its metrics: the first and the last.
 std::pair<std::int64_t, std::int64_t> steps_of_value(const TableRun& run, SelectionRule rule) {
   if (rule == SelectionRule::kTraining) {
-    return {begin_of_final_steps(run.metrics) + 1, run.metrics.back().step};
+    return {begin_of_final_steps(run.metrics()) + 1, run.metrics().back().step};
   }
-  const auto last = std::ranges::find_if(run.metrics.rbegin(), run.metrics.rend(), [](const MetricsRow& row) {
-    return row.validation_loss.has_value();
-  });
+  const auto last =
+      std::ranges::find_if(run.metrics().rbegin(), run.metrics().rend(),
+                           [](const MetricsRow& row) { return row.validation_loss.has_value(); });
   return {last->step, last->step};
 }
 

@@ -40,19 +40,24 @@ std::vector<std::int64_t> lengths_asked(const RunConfig& config, const ReadingRu
   return lengths;
 }
 
-// `config` is the folder's, or differs from it in the settings that the encoding is evaluated with. `rows`
-// has the stored rows of these settings.
-TableRun make_run(const RunFolder& folder, const RunConfig& config, const StoredRun& stored,
-                  const std::vector<EvaluationRow>& rows, const ReadingRules& rules, TrainingJudge& judge) {
-  TableRun run{.id = folder.id(),
-               .config = config,
-               .status = stored.status,
-               .scored_lengths = lengths_asked(config, rules),
-               .at_steps = stored.at_steps,
-               .damage = stored.damage_text()};
-  if (has_final_steps(stored.metrics, config.log.every_steps)) run.metrics = stored.metrics;
-  if (!run.damage.empty()) run.at_steps.clear();
-  if (run.is_finished()) run.training = judge.judge(run.config, run.metrics);
+// The run without its measurements.
+TableRun trained_run(const RunFolder& folder, const StoredRun& stored, TrainingJudge& judge) {
+  TableRun run{
+      .id = folder.id(), .config = folder.config(), .status = stored.status, .damage = stored.damage_text()};
+  TrainingRows rows;
+  if (has_final_steps(stored.metrics, run.config.log.every_steps)) rows.metrics = stored.metrics;
+  if (run.damage.empty()) rows.at_steps = stored.at_steps;
+  if (run.is_finished()) run.training = judge.judge(run.config, rows.metrics);
+  run.training_rows = std::make_shared<TrainingRows>(std::move(rows));
+  return run;
+}
+
+// `config` is the run's, or differs from it in the settings that the encoding is evaluated with, or is of one
+// length of a text. `rows` has the stored rows of these settings, and of this length.
+TableRun measured_run(TableRun run, const RunConfig& config, const std::vector<EvaluationRow>& rows,
+                      const ReadingRules& rules) {
+  run.config = config;
+  run.scored_lengths = lengths_asked(config, rules);
   if (run.is_finished()) run.evaluation = scored_rows(rows, config, rules);
   run.metric = rules.metric.value_or(create_workload(config)->metric());
   run.score = mean_value(run.evaluation, run.metric);
@@ -61,13 +66,26 @@ TableRun make_run(const RunFolder& folder, const RunConfig& config, const Stored
     run.scored_lengths.clear();
     for (const EvaluationRow& row : run.evaluation) run.scored_lengths.push_back(row.length);
     std::ranges::copy_if(rows, std::back_inserter(run.measured),
-                         [&, settings = evaluation_settings(config)](const EvaluationRow& row) {
-                           return stands_in_row(row, config) && row.encoding_settings == settings;
+                         [settings = evaluation_settings(config)](const EvaluationRow& row) {
+                           return row.encoding_settings == settings;
                          });
   } else {
     run.missing_lengths = missing_lengths(rows, config).size();
   }
   return run;
+}
+
+// A run on a text, once for each test length and way of measuring.
+std::vector<TableRun> text_runs(const TableRun& trained, const std::vector<EvaluationRow>& rows,
+                                const ReadingRules& rules) {
+  std::map<std::pair<OptionValues, std::int64_t>, std::vector<EvaluationRow>> rows_of;
+  for (const EvaluationRow& row : rows) rows_of[{row.encoding_settings, row.length}].push_back(row);
+  std::vector<TableRun> runs;
+  for (const RunConfig& config : text_configs(trained.config, rows, rules)) {
+    runs.push_back(measured_run(
+        trained, config, rows_of[{evaluation_settings(config), config.evaluation.lengths().front()}], rules));
+  }
+  return runs;
 }
 
 // Returns the run as its own config describes it and, after it, one for each other setting of its encoding at
@@ -82,6 +100,7 @@ std::vector<TableRun> make_runs(const RunFolder& folder, const StoredRun& stored
     std::vector<EvaluationRow>& rows = others[row.encoding_settings];
     if (!has_text) rows.push_back(row);
   }
+  const TableRun trained = trained_run(folder, stored, judge);
   std::vector<TableRun> runs_of_others;
   std::size_t lacking = 0;
   for (const auto& [settings, rows] : others) {
@@ -99,13 +118,11 @@ std::vector<TableRun> make_runs(const RunFolder& folder, const StoredRun& stored
     if (scored_rows(rows, *config, rules).empty()) {
       ++lacking;
     } else {
-      runs_of_others.push_back(make_run(folder, *config, stored, rows, rules, judge));
+      runs_of_others.push_back(measured_run(trained, *config, rows, rules));
     }
   }
-  std::vector<TableRun> runs;
-  for (const RunConfig& config : row_configs(folder.config(), stored.evaluation, rules))
-    runs.push_back(make_run(folder, config, stored, stored.evaluation, rules, judge));
-  if (has_text) return runs;
+  if (has_text) return text_runs(trained, stored.evaluation, rules);
+  std::vector<TableRun> runs = {measured_run(trained, folder.config(), stored.evaluation, rules)};
   if (rules.score_lengths && runs[0].is_finished() && runs[0].evaluation.empty()) {
     throw no_scored_lengths(runs[0], stored.evaluation, *rules.score_lengths);
   }

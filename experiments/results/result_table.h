@@ -28,6 +28,12 @@
 
 namespace che {
 
+// What a run recorded while it trained.
+struct TrainingRows {
+  StepRows at_steps = {};                // Measured during training; unfinished runs have them, too.
+  std::vector<MetricsRow> metrics = {};  // By ascending step.
+};
+
 // A stored run as tables and figures see it.
 struct TableRun {
   std::string id;
@@ -42,14 +48,16 @@ struct TableRun {
   // The lengths of `evaluation`; without a score, the lengths that a score would be the mean of.
   std::vector<std::int64_t> scored_lengths = {};
   std::vector<EvaluationRow> measured =
-      {};                                // Every test length of a finished run, those of `che evaluate` too.
-  StepRows at_steps = {};                // Measured during training; unfinished runs have them, too.
-  std::size_t missing_lengths = 0;       // Test lengths that the config has and that are not measured.
-  std::vector<MetricsRow> metrics = {};  // By ascending step.
-  std::string damage = {};               // Says which files are damaged; empty without damage.
-  std::size_t experiment = 0;            // Index of the folder that holds it, among those that were read.
+      {};  // Every test length of a finished run, those of `che evaluate` too.
+  // A folder may stand for thousands of these runs, which share them.
+  std::shared_ptr<const TrainingRows> training_rows = std::make_shared<TrainingRows>();
+  std::size_t missing_lengths = 0;  // Test lengths that the config has and that are not measured.
+  std::string damage = {};          // Says which files are damaged; empty without damage.
+  std::size_t experiment = 0;       // Index of the folder that holds it, among those that were read.
   std::optional<TrainingOutcome> training = {};
 
+  const StepRows& at_steps() const { return training_rows->at_steps; }
+  const std::vector<MetricsRow>& metrics() const { return training_rows->metrics; }
   bool is_finished() const { return damage.empty() && status.state == RunState::kFinished; }
   std::string state() const { return damage.empty() ? state_name(status.state) : kDamaged; }
   // Says why it failed or what is damaged; empty for neither.

@@ -19,20 +19,17 @@
 
 namespace che {
 
-std::vector<RunConfig> row_configs(const RunConfig& config, const std::vector<EvaluationRow>& rows,
-                                   const ReadingRules& rules) {
-  if (!config.has_text()) return {config};
-  const OptionValues own = evaluation_settings(config);
-  std::set<OptionValues> settings = {own};
-  for (const EvaluationRow& row : rows) settings.insert(row.encoding_settings);
+std::vector<RunConfig> text_configs(const RunConfig& config, const std::vector<EvaluationRow>& rows,
+                                    const ReadingRules& rules) {
+  std::map<OptionValues, std::set<std::int64_t>> lengths_of;  // By the settings that they were measured with.
+  for (const EvaluationRow& row : rows) {
+    if (has_samples_of(config.evaluation, row)) lengths_of[row.encoding_settings].insert(row.length);
+  }
+  const std::vector<std::int64_t> own = config.evaluation.lengths();
+  lengths_of[evaluation_settings(config)].insert(own.begin(), own.end());
   std::vector<RunConfig> configs;
-  for (const OptionValues& measured_with : settings) {
-    RunConfig with = with_evaluation_settings(config, measured_with);
-    std::set<std::int64_t> lengths;
-    for (const EvaluationRow& row : rows_of_any_length(rows, with)) lengths.insert(row.length);
-    if (measured_with == own) {
-      for (const std::int64_t length : config.evaluation.lengths()) lengths.insert(length);
-    }
+  for (const auto& [settings, lengths] : lengths_of) {
+    RunConfig with = with_evaluation_settings(config, settings);
     with.evaluation.listed_lengths = {};  // No copy holds the whole list.
     for (const std::int64_t length : lengths) {
       if (rules.score_lengths && !rules.score_lengths->contains(length)) continue;

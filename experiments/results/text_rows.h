@@ -11,16 +11,10 @@
 
 namespace che {
 
-// Returns the configs that stand for a run in tables. A run on a task has its own. A run on a text has one
-// for each test length and for each way in which `che evaluate` measured it, because the mean of perplexities
-// at several lengths means nothing.
-std::vector<RunConfig> row_configs(const RunConfig& config, const std::vector<EvaluationRow>& rows,
-                                   const ReadingRules& rules);
-
-// Whether the table's row of such a config shows the measurement: a text's shows one length.
-inline bool stands_in_row(const EvaluationRow& row, const RunConfig& config) {
-  return !config.has_text() || row.length == config.evaluation.lengths().front();
-}
+// Returns the configs that stand for a run on a text in tables: one for each test length and for each way in
+// which `che evaluate` measured it, because the mean of perplexities at several lengths means nothing.
+std::vector<RunConfig> text_configs(const RunConfig& config, const std::vector<EvaluationRow>& rows,
+                                    const ReadingRules& rules);
 
 // Throws Error (usage) for two corpora of one name with different contents.
 void check_corpora(const std::vector<RunFolder>& runs);

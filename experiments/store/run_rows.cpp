@@ -20,8 +20,7 @@ auto key(const EvaluationRow& row) {
 // Whether a row is measured as the config asks, whatever its length.
 auto is_measured_for(const RunConfig& config) {
   return [&asked = config.evaluation, settings = evaluation_settings(config)](const EvaluationRow& row) {
-    return row.samples == asked.samples && row.seed == asked.seed && row.eval_dropout == asked.eval_dropout &&
-           row.encoding_settings == settings;
+    return has_samples_of(asked, row) && row.encoding_settings == settings;
   };
 }
 
@@ -32,6 +31,10 @@ std::int64_t position_bin_end(std::int64_t first, std::int64_t length) {
   constexpr std::int64_t kWide = 64;
   constexpr std::int64_t kWideFrom = 256;
   return std::min(length, first + (first < kWideFrom ? kNarrow : kWide));
+}
+
+bool has_samples_of(const EvaluationConfig& asked, const EvaluationRow& row) {
+  return row.samples == asked.samples && row.seed == asked.seed && row.eval_dropout == asked.eval_dropout;
 }
 
 std::vector<EvaluationRow> rows_of_any_length(const std::vector<EvaluationRow>& rows,

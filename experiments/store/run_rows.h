@@ -60,6 +60,10 @@ struct EvaluationRow {
 // The rows of runs that are evaluated on the way, by the step of training.
 using StepRows = std::map<std::int64_t, std::vector<EvaluationRow>>;
 
+// Whether a row has the samples that the config asks for, whatever its length and its settings of the
+// encoding.
+bool has_samples_of(const EvaluationConfig& asked, const EvaluationRow& row);
+
 // Returns the rows that have the samples, seed and switches of `config`, at any length, in their order.
 std::vector<EvaluationRow> rows_of_any_length(const std::vector<EvaluationRow>& rows,
                                               const RunConfig& config);

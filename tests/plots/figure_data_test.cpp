@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -139,12 +140,12 @@ TEST(FigureData, ManyPointsOfACurveAreAveraged) {
     metrics.push_back(row);
   }
   ResultTable table = make_table(open_runs(scratch.path()));
-  table.runs.front().metrics = metrics;
+  table.runs.front().training_rows = std::make_shared<TrainingRows>(TrainingRows{.metrics = metrics});
   const DataTable data = learning_data({.table = table});
   EXPECT_LE(data.rows.size(), 100U);
   for (const std::string& loss : column(data, "loss")) EXPECT_EQ(loss, "1.5") << "groups are even";
   metrics.back().step = 1000;
-  table.runs.front().metrics = metrics;
+  table.runs.front().training_rows = std::make_shared<TrainingRows>(TrainingRows{.metrics = metrics});
   EXPECT_EQ(column(learning_data({.table = table}), "step").back(), "1000") << "a gap ends a group";
 }
 
