@@ -21,25 +21,6 @@
 namespace che {
 namespace {
 
-// Returns the rows that the score of a finished run is the mean of, or none where one is missing.
-std::vector<EvaluationRow> scored_rows(const std::vector<EvaluationRow>& rows, const RunConfig& config,
-                                       const ReadingRules& rules) {
-  if (!rules.score_lengths || config.has_text()) {
-    return score(rows, config) ? present_rows(rows, config) : std::vector<EvaluationRow>();
-  }
-  std::vector<EvaluationRow> scored = rows_of_any_length(rows, config);
-  std::erase_if(scored, [&](const EvaluationRow& row) { return !rules.score_lengths->contains(row.length); });
-  return scored;
-}
-
-std::vector<std::int64_t> lengths_asked(const RunConfig& config, const ReadingRules& rules) {
-  std::vector<std::int64_t> lengths = config.evaluation.lengths();
-  if (rules.score_lengths && !config.has_text()) {
-    std::erase_if(lengths, [&](std::int64_t length) { return !rules.score_lengths->contains(length); });
-  }
-  return lengths;
-}
-
 // The run without its measurements.
 TableRun trained_run(const RunFolder& folder, const StoredRun& stored, TrainingJudge& judge) {
   TableRun run{

@@ -44,6 +44,24 @@ std::string lengths_where(const std::vector<EvaluationRow>& rows, const Counts& 
 
 }  // namespace
 
+std::vector<EvaluationRow> scored_rows(const std::vector<EvaluationRow>& rows, const RunConfig& config,
+                                       const ReadingRules& rules) {
+  if (!rules.score_lengths || config.has_text()) {
+    return score(rows, config) ? present_rows(rows, config) : std::vector<EvaluationRow>();
+  }
+  std::vector<EvaluationRow> scored = rows_of_any_length(rows, config);
+  std::erase_if(scored, [&](const EvaluationRow& row) { return !rules.score_lengths->contains(row.length); });
+  return scored;
+}
+
+std::vector<std::int64_t> lengths_asked(const RunConfig& config, const ReadingRules& rules) {
+  std::vector<std::int64_t> lengths = config.evaluation.lengths();
+  if (rules.score_lengths && !config.has_text()) {
+    std::erase_if(lengths, [&](std::int64_t length) { return !rules.score_lengths->contains(length); });
+  }
+  return lengths;
+}
+
 void name_scored_lengths(std::vector<TableRun>& runs) {
   expect_scored_lengths(runs);
   std::map<TaskLabel, std::set<std::vector<std::int64_t>>> lengths_of;

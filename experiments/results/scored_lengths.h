@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -10,6 +11,13 @@
 namespace che {
 
 // These functions apply --score-lengths to the runs of a table.
+
+// Returns the rows that the score of a finished run is the mean of, or none where one is missing.
+std::vector<EvaluationRow> scored_rows(const std::vector<EvaluationRow>& rows, const RunConfig& config,
+                                       const ReadingRules& rules);
+
+// Returns the lengths that the score of a run would be the mean of.
+std::vector<std::int64_t> lengths_asked(const RunConfig& config, const ReadingRules& rules);
 
 // If the runs of some row have different lengths left under the rule, puts the lengths into all column
 // labels.
