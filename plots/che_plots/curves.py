@@ -223,9 +223,18 @@ def draw_perplexity(
   axes.yaxis.set_minor_locator(NullLocator())
 
 
-def powers_of_two(xs: Sequence[float]) -> list[float]:
-  """Those around these values, from 8 on."""
-  return [2.0**power for power in range(3, 21) if min(xs) / 2 <= 2**power <= 2 * max(xs)]
+def marks_of(lengths: Sequence[float]) -> list[float]:
+  """The lengths, or powers of two between them where some would stand too close on a logarithmic scale.
+
+  `lengths` ascend.
+  """
+  first, last = math.log2(lengths[0]), math.log2(lengths[-1])
+  if all(math.log2(high / low) >= (last - first) / 8.5 for low, high in zip(lengths, lengths[1:])):
+    return list(lengths)
+  powers = range(math.ceil(first), math.floor(last) + 1)
+  return (
+    [2.0**power for power in powers[:: math.ceil(len(powers) / 7)]] if len(powers) > 1 else [lengths[0], lengths[-1]]
+  )
 
 
 def perplexity(rows: list[Row], width: float) -> Sheet:
@@ -235,9 +244,8 @@ def perplexity(rows: list[Row], width: float) -> Sheet:
 
   def draw(task: str, members: list[Row], place: Place) -> None:
     axes = place.axes(task, "test length (tokens)", "perplexity")
-    lengths = sorted(set(known(members, "length")))
-    ticks = lengths if len(lengths) <= 10 else powers_of_two(lengths)
-    draw_perplexity(axes, members, styles, "length", "score", ticks)
+    marks = marks_of(sorted(set(known(members, "length"))))
+    draw_perplexity(axes, members, styles, "length", "score", marks)
 
   groups = [sorted(set(known(members, "longest_window"))) for members in by_task(rows).values()]
   longest = max(groups, key=len)
@@ -262,7 +270,9 @@ def positions(rows: list[Row], width: float) -> Sheet:
 
   def draw(task: str, members: list[Row], place: Place) -> None:
     axes = place.axes(task, "tokens read before the prediction", "perplexity")
-    draw_perplexity(axes, members, styles, "position", "perplexity", powers_of_two(known(members, "position")))
+    xs = known(members, "position")
+    ticks = [2.0**power for power in range(3, 21) if min(xs) / 2 <= 2**power <= 2 * max(xs)]
+    draw_perplexity(axes, members, styles, "position", "perplexity", ticks)
 
   handles = [*legend_of(rows, styles, "position"), handle("training length", **SCORED)]
   caption = caption_of(

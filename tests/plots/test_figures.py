@@ -13,7 +13,7 @@ import re
 import subprocess
 import sys
 import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import numpy
 import pytest
@@ -151,11 +151,26 @@ def test_figures_of_texts_mark_the_training_length(width: float, most: float) ->
 
 
 @pytest.mark.parametrize("width", WIDTHS)
-def test_of_many_lengths_of_a_text_powers_of_two_are_marked(width: float) -> None:
-  rows = on_text("rope", "length", "score", {100.0 + 10 * i: 5.0 for i in range(100)})
-  (figure,) = page.pages(curves.perplexity(rows, width), width)
+@pytest.mark.parametrize(
+  ("lengths", "marks"),
+  [
+    (range(100, 1100, 10), [128, 256, 512, 1024]),
+    (range(100, 111), [100, 110]),
+    (range(1030, 1091, 6), [1030, 1090]),
+    ([2**power for power in range(3, 20)], [8, 64, 512, 4096, 32768, 262144]),
+    ([128, 256, 512], [128, 256, 512]),
+    ([128], [128]),
+  ],
+)
+def test_lengths_of_a_text_that_stand_close_are_not_all_marked(
+  width: float, lengths: Sequence[int], marks: list[int]
+) -> None:
+  rows = on_text("rope", "length", "score", {float(length): 5.0 for length in lengths})
+  (figure,) = page.pages(curves.perplexity([Row(row, trained_to=str(lengths[0])) for row in rows], width), width)
   check_texts(figure)
-  assert list(figure.axes[0].get_xticks()) == [64, 128, 256, 512, 1024, 2048]
+  assert list(figure.axes[0].get_xticks()) == marks
+  beyond = max(figure.axes[0].get_xlim()) / lengths[-1]
+  assert len(lengths) == 1 or beyond <= (lengths[-1] / lengths[0]) ** 0.06, "marks stretch the axis"
 
 
 def test_windows_of_other_tokens_are_named_in_the_caption() -> None:
