@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 #include <tuple>
+#include <utility>
 
 #include "core/error.h"
 #include "core/parallel.h"
@@ -21,7 +22,7 @@
 namespace che {
 namespace {
 
-// The run without its measurements.
+// Makes a run without the rows of evaluation.csv.
 TableRun trained_run(const RunFolder& folder, const StoredRun& stored, TrainingJudge& judge) {
   TableRun run{
       .id = folder.id(), .config = folder.config(), .status = stored.status, .damage = stored.damage_text()};
@@ -34,7 +35,7 @@ TableRun trained_run(const RunFolder& folder, const StoredRun& stored, TrainingJ
 }
 
 // `config` is the run's, or differs from it in the settings that the encoding is evaluated with, or is of one
-// length of a text. `rows` has the stored rows of these settings, and of this length.
+// length of a text. `rows` has the stored rows of these settings, and of a text those of this length.
 TableRun measured_run(TableRun run, const RunConfig& config, const std::vector<EvaluationRow>& rows,
                       const ReadingRules& rules) {
   run.config = config;
@@ -46,45 +47,26 @@ TableRun measured_run(TableRun run, const RunConfig& config, const std::vector<E
     run.score_error = mean_error(run.evaluation, run.metric);
     run.scored_lengths.clear();
     for (const EvaluationRow& row : run.evaluation) run.scored_lengths.push_back(row.length);
-    std::ranges::copy_if(rows, std::back_inserter(run.measured),
-                         [settings = evaluation_settings(config)](const EvaluationRow& row) {
-                           return row.encoding_settings == settings;
-                         });
+    run.measured = rows;
   } else {
     run.missing_lengths = missing_lengths(rows, config).size();
   }
   return run;
 }
 
-// A run on a text, once for each test length and way of measuring.
-std::vector<TableRun> text_runs(const TableRun& trained, const std::vector<EvaluationRow>& rows,
-                                const ReadingRules& rules) {
-  std::map<std::pair<OptionValues, std::int64_t>, std::vector<EvaluationRow>> rows_of;
-  for (const EvaluationRow& row : rows) rows_of[{row.encoding_settings, row.length}].push_back(row);
-  std::vector<TableRun> runs;
-  for (const RunConfig& config : text_configs(trained.config, rows, rules)) {
-    runs.push_back(measured_run(
-        trained, config, rows_of[{evaluation_settings(config), config.evaluation.lengths().front()}], rules));
-  }
-  return runs;
-}
-
 // Returns the run as its own config describes it and, after it, one for each other setting of its encoding at
 // which `che evaluate` measured all test lengths. Counts the others.
 std::vector<TableRun> make_runs(const RunFolder& folder, const StoredRun& stored, const ReadingRules& rules,
                                 TrainingJudge& judge, std::size_t& without_score) {
-  std::map<OptionValues, std::vector<EvaluationRow>> others;
   const OptionValues own = evaluation_settings(folder.config());
   const bool has_text = folder.config().has_text();
-  for (const EvaluationRow& row : stored.evaluation) {
-    if (row.encoding_settings == own) continue;
-    std::vector<EvaluationRow>& rows = others[row.encoding_settings];
-    if (!has_text) rows.push_back(row);
-  }
+  RowsBySettings rows_of = {{own, {}}};
+  for (const EvaluationRow& row : stored.evaluation) rows_of[row.encoding_settings].push_back(row);
   const TableRun trained = trained_run(folder, stored, judge);
   std::vector<TableRun> runs_of_others;
   std::size_t lacking = 0;
-  for (const auto& [settings, rows] : others) {
+  for (const auto& [settings, rows] : rows_of) {
+    if (settings == own) continue;
     std::optional<RunConfig> config;
     try {
       config = config_of_row(folder.config(), settings);
@@ -102,8 +84,14 @@ std::vector<TableRun> make_runs(const RunFolder& folder, const StoredRun& stored
       runs_of_others.push_back(measured_run(trained, *config, rows, rules));
     }
   }
-  if (has_text) return text_runs(trained, stored.evaluation, rules);
-  std::vector<TableRun> runs = {measured_run(trained, folder.config(), stored.evaluation, rules)};
+  if (has_text) {
+    std::vector<TableRun> runs;
+    for (const TextRow& row : text_rows(folder.config(), std::move(rows_of), rules)) {
+      runs.push_back(measured_run(trained, row.config, row.measured, rules));
+    }
+    return runs;
+  }
+  std::vector<TableRun> runs = {measured_run(trained, folder.config(), rows_of.at(own), rules)};
   if (rules.score_lengths && runs[0].is_finished() && runs[0].evaluation.empty()) {
     throw no_scored_lengths(runs[0], stored.evaluation, *rules.score_lengths);
   }

@@ -49,7 +49,7 @@ struct TableRun {
   std::vector<std::int64_t> scored_lengths = {};
   std::vector<EvaluationRow> measured =
       {};  // Every test length of a finished run, those of `che evaluate` too.
-  // A folder may stand for thousands of these runs, which share them.
+  // One folder may stand for thousands of these runs. They share what it recorded.
   std::shared_ptr<const TrainingRows> training_rows = std::make_shared<TrainingRows>();
   std::size_t missing_lengths = 0;  // Test lengths that the config has and that are not measured.
   std::string damage = {};          // Says which files are damaged; empty without damage.

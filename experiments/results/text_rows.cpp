@@ -19,32 +19,34 @@
 
 namespace che {
 
-std::vector<RunConfig> text_configs(const RunConfig& config, const std::vector<EvaluationRow>& rows,
-                                    const ReadingRules& rules) {
-  std::map<OptionValues, std::set<std::int64_t>> lengths_of;  // By the settings that they were measured with.
-  for (const EvaluationRow& row : rows) {
-    if (has_samples_of(config.evaluation, row)) lengths_of[row.encoding_settings].insert(row.length);
-  }
-  const std::vector<std::int64_t> own = config.evaluation.lengths();
-  lengths_of[evaluation_settings(config)].insert(own.begin(), own.end());
-  std::vector<RunConfig> configs;
-  for (const auto& [settings, lengths] : lengths_of) {
+std::vector<TextRow> text_rows(const RunConfig& config, RowsBySettings rows_of, const ReadingRules& rules) {
+  std::vector<TextRow> result;
+  std::set<std::int64_t> all_lengths;
+  for (auto& [settings, rows] : rows_of) {
+    std::map<std::int64_t, std::vector<EvaluationRow>> by_length;
+    std::set<std::int64_t> lengths;
+    if (settings == evaluation_settings(config)) {
+      for (const std::int64_t length : config.evaluation.lengths()) lengths.insert(length);
+    }
+    for (EvaluationRow& row : rows) {
+      if (has_samples_of(config.evaluation, row)) lengths.insert(row.length);
+      all_lengths.insert(row.length);
+      by_length[row.length].push_back(std::move(row));
+    }
     RunConfig with = with_evaluation_settings(config, settings);
     with.evaluation.listed_lengths = {};  // No copy holds the whole list.
     for (const std::int64_t length : lengths) {
+      all_lengths.insert(length);
       if (rules.score_lengths && !rules.score_lengths->contains(length)) continue;
-      configs.emplace_back(with).evaluation.listed_lengths = {length};
+      result.push_back({.config = with, .measured = std::move(by_length[length])});
+      result.back().config.evaluation.listed_lengths = {length};
     }
   }
-  if (configs.empty() && rules.score_lengths) {
-    std::vector<std::int64_t> has = config.evaluation.lengths();
-    for (const EvaluationRow& row : rows) has.push_back(row.length);
-    std::ranges::sort(has);
-    has.erase(std::unique(has.begin(), has.end()), has.end());
+  if (result.empty() && rules.score_lengths) {
     throw Error(fmt::format("--score-lengths {}: {} has none of these test lengths; it has {}",
-                            rules.score_lengths->text(), run_id(config), fmt::join(has, ", ")));
+                            rules.score_lengths->text(), run_id(config), fmt::join(all_lengths, ", ")));
   }
-  return configs;
+  return result;
 }
 
 void check_corpora(const std::vector<RunFolder>& runs) {

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstddef>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -11,10 +12,20 @@
 
 namespace che {
 
-// Returns the configs that stand for a run on a text in tables: one for each test length and for each way in
-// which `che evaluate` measured it, because the mean of perplexities at several lengths means nothing.
-std::vector<RunConfig> text_configs(const RunConfig& config, const std::vector<EvaluationRow>& rows,
-                                    const ReadingRules& rules);
+// What stands for a run on a text in a table: one test length in one way of measuring. The mean of
+// perplexities at several lengths means nothing.
+struct TextRow {
+  RunConfig config;
+  std::vector<EvaluationRow> measured = {};  // At this length and with these settings, on any samples.
+};
+
+// The rows of a run by the settings that the encoding was evaluated with.
+using RowsBySettings = std::map<OptionValues, std::vector<EvaluationRow>>;
+
+// Returns one for each length that the config asks for, and for each length and setting at which `che
+// evaluate` measured the run. `rows_of` has an entry for the run's own settings. Throws Error (usage) where
+// --score-lengths leaves none.
+std::vector<TextRow> text_rows(const RunConfig& config, RowsBySettings rows_of, const ReadingRules& rules);
 
 // Throws Error (usage) for two corpora of one name with different contents.
 void check_corpora(const std::vector<RunFolder>& runs);
