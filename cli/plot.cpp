@@ -39,18 +39,18 @@ int plot(const PlotOptions& options) {
   }
   ResultTable table = read_table(options.runs.paths(), choice, options.runs.rules());
   const auto is_text = [](const TableRow& row) { return row.level == Level::kText; };
-  if (!options.compared.empty() && !table.rows.empty() && std::ranges::all_of(table.rows, is_text)) {
+  const std::string option = options.by_length ? "--by-length" : options.compared.empty() ? "" : "--compare";
+  if (!option.empty() && !table.rows.empty() && std::ranges::all_of(table.rows, is_text)) {
     throw Error(
-        "--compare: the figure differences shows tasks, and all these runs are on texts; `che compare` "
-        "compares encodings on texts");
+        option +
+        ": the figure differences shows tasks, and all these runs are on texts; `che compare` compares "
+        "encodings on texts");
   }
   std::vector<std::string> required = options.figures;
-  if (options.by_length || !options.compared.empty()) {
-    if (!required.empty() && std::ranges::find(required, "differences") == required.end()) {
-      throw Error(fmt::format("{} is of the figure differences; add it to --figure",
-                              options.by_length ? "--by-length" : "--compare"));
-    }
-    required.emplace_back("differences");
+  if (!option.empty() && required.empty()) {
+    required = {"differences"};
+  } else if (!option.empty() && std::ranges::find(required, "differences") == required.end()) {
+    throw Error(option + " is of the figure differences; add it to --figure");
   }
   std::vector<const Figure*> chosen;
   for (const std::string& name : options.figures.empty() ? figure_names() : options.figures) {

@@ -142,6 +142,7 @@ std::error_code clear(const fs::path& folder, TemporaryFiles which, const HasNam
 
 Descriptor open_regular_file(const fs::path& path, int flags, std::string_view verb,
                              ErrorKind kind_if_irregular, std::string_view remedy) {
+  check_name(path);
   // O_NONBLOCK: a FIFO is opened without a writer, and then refused; regular files know no difference.
   Descriptor file(open_again_if_stale(path, flags | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
   struct stat status {};
@@ -179,6 +180,7 @@ std::string read_open_file(const Descriptor& file, const fs::path& path) {
 }
 
 Descriptor open_input_file(const fs::path& path) {
+  check_name(path);
   Descriptor file(::open(path.c_str(), O_RDONLY | O_NOCTTY | O_CLOEXEC));
   struct stat status {};
   if (!file.is_open() || ::fstat(file.value(), &status) != 0) fail("read", path, error_kind_of(errno));

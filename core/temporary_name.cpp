@@ -27,12 +27,14 @@ std::uint64_t unpredictable_number() {
 
 }  // namespace
 
+void check_name(const std::filesystem::path& path) {
+  if (path.native().find('\0') == std::string::npos) return;
+  throw Error(fmt::format("'{}' has a NUL character; name another file or folder",
+                          one_line(path.string(), kWholeText)));
+}
+
 std::string temporary_name(const std::filesystem::path& path) {
-  // The system would see the part before it, which is another file.
-  if (path.native().find('\0') != std::string::npos) {
-    throw Error(fmt::format("cannot write '{}': its name has a NUL character; name another file or folder",
-                            one_line(path.string(), kWholeText)));
-  }
+  check_name(path);
   return fmt::format(".{}.{:016x}{}", path.filename().string(), unpredictable_number(), kEnding);
 }
 

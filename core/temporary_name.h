@@ -6,6 +6,10 @@
 
 namespace che {
 
+// Throws Error (usage) for a path with a NUL character. The system would read it up to there, as another
+// file.
+void check_name(const std::filesystem::path& path);
+
 // What is written next to `path`, to be renamed to it, is called ".NAME.0123456789abcdef.tmp".
 
 // Returns a name that nothing has by chance. Throws Error when `path` has a NUL character (usage) and

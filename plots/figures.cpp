@@ -80,8 +80,8 @@ const std::vector<Figure>& figures() {
       {.name = "differences",
        .title = "Differences between encodings",
        .needs =
-           "an encoding with DAPE beside the same one without it in two repetitions or more on a task; name "
-           "others with --compare",
+           "two repetitions or more on a task of an encoding with DAPE and of the same one without it, or of "
+           "both columns of --compare",
        .data = difference_data},
       {.name = "map",
        .title = "Scores of all tasks and encodings",

@@ -45,7 +45,7 @@ inline constexpr double kDefaultWidth = 140;
 inline constexpr const char* kFigureDataFolder = "figure-data";
 
 // Writes the data of these figures to FOLDER/figure-data and returns those that have something to draw.
-// Throws Error (usage), before any is written, if a required one has nothing.
+// `required` names figures: where one of them has nothing, it throws Error (usage) before any is written.
 std::vector<const Figure*> write_figure_data(const std::vector<const Figure*>& chosen,
                                              const FigureSource& source, const std::filesystem::path& folder,
                                              const std::vector<std::string>& required = {});

@@ -65,7 +65,9 @@ std::string missing_footnote(const ResultTable& table, const TableRow& row, cons
   return fmt::format("{}, {}, not counted: {}.", row.task.text(), encoding.text(), fmt::join(runs, "; "));
 }
 
-Note quoted_note(const std::set<std::string>& sources) {
+Note quoted_note(const std::vector<QuotedScore>& shown) {
+  std::set<std::string> sources;
+  for (const QuotedScore& score : shown) sources.insert(score.source);
   return {
       NoteKind::kReading,
       fmt::format("Quoted, not measured here: another training, other samples and often other lengths. Not "
@@ -78,7 +80,7 @@ void append_quoted(PrintedTable& printed, const ResultTable& table) {
   std::map<std::string, std::set<std::string>> entries;  // By model.
   for (const QuotedScore& score : table.quoted) entries[score.model].insert(score.entry);
   std::map<std::string, std::size_t> places;  // By title.
-  std::set<std::string> sources;
+  std::vector<QuotedScore> shown;
   std::set<std::string> tasks_left_out;
   for (const QuotedScore& score : table.quoted) {
     const auto row = std::ranges::find(table.rows, TaskLabel{score.task}, &TableRow::task);
@@ -86,7 +88,7 @@ void append_quoted(PrintedTable& printed, const ResultTable& table) {
       tasks_left_out.insert(score.task);
       continue;
     }
-    sources.insert(score.source);
+    shown.push_back(score);
     const bool is_one = entries[score.model].size() == 1;
     const std::string title =
         score.model + (is_one ? kQuotedSign : fmt::format(" (quoted in {})", score.entry));
@@ -98,7 +100,7 @@ void append_quoted(PrintedTable& printed, const ResultTable& table) {
     PrintedRow& line = printed.rows[static_cast<std::size_t>(row - table.rows.begin())];
     line.cells[place->second] = number_cell(score.score, row->metric);
   }
-  if (!places.empty()) printed.notes.insert(printed.notes.begin() + 1, quoted_note(sources));
+  if (!places.empty()) printed.notes.insert(printed.notes.begin() + 1, quoted_note(shown));
   if (tasks_left_out.empty()) return;
   printed.notes.push_back(
       {NoteKind::kReading,
@@ -256,9 +258,7 @@ Table step_table(const ResultTable& table) {
 }
 
 Table quoted_table(const ResultTable& table) {
-  std::set<std::string> sources;
-  for (const QuotedScore& score : table.quoted) sources.insert(score.source);
-  const Note note = quoted_note(sources);
+  const Note note = quoted_note(table.quoted);
   Table quoted{
       .title = "Scores that entries quote.",
       .printed = {.group_title = "",

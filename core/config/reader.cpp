@@ -99,10 +99,10 @@ class Reader : public FieldVisitor {
     if (!node) return;
     const std::string allowed = fmt::format("a list of {}", allowed_integers(min, max));
     if (node->kind != Kind::kSequence) refuse(*node, field, allowed);
-    if (node->items.size() > kMostItems) {
-      throw config_error(
-          node->location, path_of(field),
-          fmt::format("got {} numbers; allowed: a list of at most {}", node->items.size(), kMostItems));
+    if (node->items.size() > kMostListedNumbers) {
+      throw config_error(node->location, path_of(field),
+                         fmt::format("got {} numbers; allowed: a list of at most {}", node->items.size(),
+                                     kMostListedNumbers));
     }
     std::vector<std::int64_t> read;
     for (const ConfigNode& item : node->items) {

@@ -10,8 +10,8 @@
 
 namespace che {
 
-// A list of numbers in a config has no more.
-inline constexpr std::size_t kMostItems = 4096;
+// A list of numbers in a config has at most this many.
+inline constexpr std::size_t kMostListedNumbers = 4096;
 
 // Key paths of the fields that a config writes. A name that stands for a component, such as randomized_rope,
 // writes the component's name and what it sets apart from the component's defaults.

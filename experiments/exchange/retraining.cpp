@@ -92,11 +92,12 @@ void RetrainingChoice::consider(BundledRun run) {
   };
   keep_asked(run.evaluation);
   for (auto& [step, rows] : run.at_steps) keep_asked(rows);
-  // Rows of earlier configs may be of more steps than one config can ask for.
-  const std::vector<std::int64_t>& asked_steps = run.config.evaluation.at_steps;
-  std::size_t steps = asked_steps.size();
+  std::erase_if(run.at_steps, [](const auto& measured) { return measured.second.empty(); });
+  // Earlier configs may have asked for other steps, for more in all than one config can ask for.
+  std::set<std::int64_t> steps(run.config.evaluation.at_steps.begin(), run.config.evaluation.at_steps.end());
   std::erase_if(run.at_steps, [&](const auto& measured) {
-    if (std::ranges::count(asked_steps, measured.first) > 0 || ++steps <= kMostItems) return false;
+    if (steps.size() < kMostListedNumbers) steps.insert(measured.first);
+    if (steps.contains(measured.first)) return false;
     run.further_rows += measured.second.size();
     return true;
   });

@@ -95,22 +95,28 @@ std::vector<EncodingLabel> labels_without(const std::vector<RunFolder>& all,
 
 }  // namespace
 
-StepTimes step_times(const std::vector<RunFolder>& all, const RunChoice& choice, const WarningSink& warn) {
-  const std::vector<RunFolder> runs = choice.of(all, warn);
+StepTimes step_times(std::vector<RunFolder> all, const RunChoice& choice, const WarningSink& warn) {
+  std::vector<RunFolder> runs = choice.of(all, warn);
+  const std::size_t chosen = runs.size();
+  for (std::vector<RunFolder>* const some : {&all, &runs}) {
+    std::erase_if(*some, [](const RunFolder& run) { return run.config().is_foreign(); });
+  }
+  if (runs.empty()) {
+    throw Error("all chosen runs are of models outside che, which have no times; allowed: runs of `che run`");
+  }
+  if (runs.size() < chosen) {
+    warn(fmt::format("left out: {} of {}, of models outside che, which have no times", chosen - runs.size(),
+                     counted(chosen, "run")));
+  }
   const std::vector<CellKey> keys = keys_of(runs);
   StepTimes result;
   std::set<EncodingLabel> labels;
   std::set<EncodingLabel> unfinished;
   std::size_t waiting = 0;
-  std::size_t of_models_outside = 0;
   std::size_t other_rows = 0;
   std::string one_of_them;
   for (std::size_t i = 0; i < runs.size(); ++i) {
     const RunConfig& config = runs[i].config();
-    if (config.is_foreign()) {
-      ++of_models_outside;
-      continue;
-    }
     const StoredRun stored = runs[i].read();
     const RunNeeds needs = assess(config, stored, has_checkpoint(runs[i].path()));
     const auto& [task, label] = keys[i];
@@ -144,14 +150,6 @@ StepTimes step_times(const std::vector<RunFolder>& all, const RunChoice& choice,
                               evaluation.listed_lengths};
       times.batch[label][range].push_back(batch_time(stored, evaluation));
     }
-  }
-  if (of_models_outside > 0 && of_models_outside == runs.size()) {
-    throw Error(
-        "all runs are of models outside che, which have no times; allowed: runs that `che run` trained");
-  }
-  if (of_models_outside > 0) {
-    warn(fmt::format("left out: {} of {}, of models outside che, which have no times", of_models_outside,
-                     counted(runs.size(), "run")));
   }
   if (waiting > 0) {
     warn(fmt::format("left out: {} of {}, not begun", waiting, counted(runs.size(), "run")));

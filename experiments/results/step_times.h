@@ -45,9 +45,10 @@ struct StepTimes {
 // Collects the times of training and evaluation of finished runs. A run's step is the median over the rows of
 // its metrics, without the first, which holds the warm-up. Labels are those of label_cells, without lengths
 // and with the settings of execution, so that runs which differ in any of these share no cell. Warns of
-// chosen runs that are left out: unfinished and damaged ones, and those whose test batches include other
-// lengths. Throws Error (usage) as RunChoice::of does, and when no run is finished.
-StepTimes step_times(const std::vector<RunFolder>& runs, const RunChoice& choice = {},
+// chosen runs that are left out: unfinished and damaged ones, those of models outside che, and those whose
+// test batches include other lengths. Throws Error (usage) as RunChoice::of does, and when no run is finished
+// or none is of che's own models.
+StepTimes step_times(std::vector<RunFolder> runs, const RunChoice& choice = {},
                      const WarningSink& warn = print_warning);
 
 }  // namespace che

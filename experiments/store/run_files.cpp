@@ -51,7 +51,7 @@ struct EvaluationColumns {
 };
 
 constexpr std::string_view kChecksumLine = "# checksum: ";
-constexpr std::size_t kUsualConfigBytes = 4096;
+constexpr std::size_t kUncheckedConfigBytes = 4096;
 
 std::string checksum_line(std::string_view key, std::string_view settings) {
   return fmt::format("{}{}\n", kChecksumLine, checksum(key, settings));
@@ -206,8 +206,9 @@ StoredConfig parse_stored_config(std::string_view text, std::string_view id, con
   const std::string_view line = text.substr(end);
   const bool fits = line == checksum_line(id, settings) || line == checksum_line("", settings);
   std::optional<RunConfig> config = fits ? parse_run_config(settings, file) : try_parse(settings, file);
-  // Reading a megabyte of line breaks takes half a second, and a small bundle may have thousands of them.
-  if (config && settings.size() > kUsualConfigBytes && settings.size() > 2 * to_yaml(*config).size()) {
+  // Reading a megabyte of line breaks takes a while, and a small bundle may have thousands of such configs.
+  // It is refused at the first one.
+  if (config && settings.size() > kUncheckedConfigBytes && settings.size() > 2 * to_yaml(*config).size()) {
     fail("it is far longer than che writes its settings");
   }
   std::string own_id = config ? run_id(*config) : "";

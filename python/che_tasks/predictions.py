@@ -118,7 +118,7 @@ def check_target(model: str, results: File | None) -> None:
 
 
 def check_folder(folder: File) -> None:
-  """Raises ValueError for a folder that is a file, or in one, or whose name is no UTF-8."""
+  """Raises ValueError for a folder that is a file, or in one, or whose name is no UTF-8 or has a NUL character."""
   path = pathlib.Path(_text_of(folder)).absolute()
   around = next(one for one in (path, *path.parents) if one.exists())
   if not around.is_dir():
@@ -131,7 +131,7 @@ def check_file(file: File, model: str, test_sets: TestSets | None = None, **stat
   Also raises it for a model of this name that predicted other samples than `test_sets`, or whose header, or what that
   states of training, has another value of a field.
   """
-  path = pathlib.Path(file)
+  path = pathlib.Path(_text_of(file))
   check_folder(path.parent)
   if not path.exists():
     return

@@ -8,6 +8,7 @@
 #include <thread>
 #include <vector>
 
+#include "core/new_folder.h"
 #include "tests/contains.h"
 #include "tests/message_of.h"
 #include "tests/scratch_folder.h"
@@ -215,6 +216,16 @@ TEST_F(Files, SettingAsideReplacesNothing) {
   EXPECT_EQ(set_aside(file, "old"), scratch_.path() / "file.old.3");
   EXPECT_EQ(read_file(scratch_.path() / "file.old.2"), "first");
   EXPECT_EQ(entries(scratch_.path()), 3U);
+}
+
+// The system takes names up to their first NUL.
+TEST_F(Files, RefusesNamesWithANul) {
+  write_file_atomically(scratch_.path() / "file", "content");
+  const fs::path name = scratch_.path() / std::string("file\0more", 9);
+  expect_error(ErrorKind::kUsage, {"has a NUL character"}, [&] { write_file_atomically(name, ""); });
+  expect_error(ErrorKind::kUsage, {"has a NUL character"}, [&] { NewFolder folder(name); });
+  expect_error(ErrorKind::kUsage, {"has a NUL character"}, [&] { read_file(name); });
+  expect_error(ErrorKind::kUsage, {"has a NUL character"}, [&] { read_input_file(name, 100); });
 }
 
 TEST_F(Files, ReadingNamesTheFileAndTheReason) {

@@ -197,12 +197,22 @@ TEST_F(TimeTable, SaysWhenNothingIsFinished) {
             "no run is finished and undamaged; `che run` continues them");
 }
 
+// They differ in their settings from the others, which have no more than the encoding in their label.
 TEST_F(TimeTable, LeavesOutModelsOutside) {
   RunConfig config = made_up_config("even_pairs", "rope");
   config.model = foreign_model("my_lstm");
+  config.evaluation.samples *= 2;
   store_run(scratch_.path(), config, RunState::kFinished, 0.5);
-  EXPECT_EQ(message_of([&] { step_times(open_runs(scratch_.path()), {}, [](const std::string&) {}); }),
-            "all runs are of models outside che, which have no times; allowed: runs that `che run` trained");
+  std::vector<std::string> warnings;
+  const auto note = [&](const std::string& warning) { warnings.push_back(warning); };
+  EXPECT_EQ(message_of([&] { step_times(open_runs(scratch_.path()), {}, note); }),
+            "all chosen runs are of models outside che, which have no times; allowed: runs of `che run`");
+  store_timed(scratch_, made_up_config("even_pairs", "rope"), 0.01);
+  const StepTimes times = step_times(open_runs(scratch_.path()), {}, note);
+  ASSERT_EQ(1U, times.encodings.size());
+  EXPECT_EQ("rope", times.encodings.front().text());
+  EXPECT_THAT(warnings,
+              testing::ElementsAre("left out: 1 of 2 runs, of models outside che, which have no times"));
 }
 
 TEST_F(TimeTable, SaysWhyTheBaseIsMissing) {

@@ -71,13 +71,16 @@ TEST(RetrainingChoice, LeavesOutRowsThatTheConfigDoesNotAskFor) {
 // Configs that were run one after another may have asked for more steps than one config can.
 TEST(RetrainingChoice, LeavesOutStepsBeyondWhatAConfigCanAskFor) {
   BundledRun run = finished_run(0);
+  run.config.training.steps = 10'000;
   run.config.evaluation.at_steps = {9000};
   for (std::int64_t step = 1; step <= 5000; ++step) run.at_steps[step] = run.evaluation;
   run.at_steps[9000] = run.evaluation;
+  for (EvaluationRow& row : run.at_steps[1]) row.seed = 99;  // The config asks for none of these.
   RetrainingChoice choice({.count = {}});
   choice.consider(run);
   const BundledRun chosen = choice.chosen().front();
   EXPECT_EQ(4096U, chosen.at_steps.size());
+  EXPECT_FALSE(chosen.at_steps.contains(1));
   EXPECT_TRUE(chosen.at_steps.contains(9000));
   EXPECT_EQ((5001 - 4096) * run.evaluation.size(), chosen.further_rows);
 }
