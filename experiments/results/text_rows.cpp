@@ -19,7 +19,7 @@
 
 namespace che {
 
-std::vector<TextRow> text_rows(const RunConfig& config, RowsBySettings rows_of, const ReadingRules& rules) {
+std::vector<TextRow> text_rows(const RunConfig& config, RowsBySettings&& rows_of, const ReadingRules& rules) {
   std::vector<TextRow> result;
   std::set<std::int64_t> all_lengths;
   for (auto& [settings, rows] : rows_of) {

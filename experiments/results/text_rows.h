@@ -25,7 +25,7 @@ using RowsBySettings = std::map<OptionValues, std::vector<EvaluationRow>>;
 // Returns one for each length that the config asks for, and for each length and setting at which `che
 // evaluate` measured the run. `rows_of` has an entry for the run's own settings. Throws Error (usage) where
 // --score-lengths leaves none.
-std::vector<TextRow> text_rows(const RunConfig& config, RowsBySettings rows_of, const ReadingRules& rules);
+std::vector<TextRow> text_rows(const RunConfig& config, RowsBySettings&& rows_of, const ReadingRules& rules);
 
 // Throws Error (usage) for two corpora of one name with different contents.
 void check_corpora(const std::vector<RunFolder>& runs);
