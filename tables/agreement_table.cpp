@@ -148,6 +148,15 @@ std::vector<Note> notes_of(const PaperAgreement& agreement, const ResultTable& t
                fmt::join(tied, ", "));
     }
   }
+  std::vector<std::string> unalike;
+  for (const AgreedTask& task : agreement.tasks) {
+    if (!task.measured_alike) unalike.push_back(task.task.text());
+  }
+  if (!unalike.empty()) {
+    add_note(notes, NoteKind::kReading,
+             "Not ranked, and not counted in claims, because columns are evaluated differently: {}.",
+             fmt::join(unalike, ", "));
+  }
   append_claims_note(notes, agreement.claims, NoteKind::kReading);
   append_unequal_runs_note(notes, table, agreement.aggregate);
   append_invariant_note(notes, table);

@@ -62,14 +62,16 @@ void append_paper_note(std::vector<Note>& notes, const std::set<PaperTable>& tab
 void append_claims_note(std::vector<Note>& notes, std::vector<PaperClaim> claims, NoteKind kind) {
   std::erase_if(claims, [](const PaperClaim& claim) { return claim.here.tasks == 0; });
   if (claims.empty()) return;
-  add_note(notes, kind,
-           "Claims of the paper, counted over the tasks that have both scores (those of DAPE over the tasks "
-           "that are not permutation-invariant); a task is left out where neither cell trained. Any positive "
-           "difference of the scores shown counts. All encodings have randomized positions. {}.",
-           joined(claims, "; ", [](const PaperClaim& claim) {
-             return fmt::format("{}: paper {} of {}, here {} of {}", claim.text, claim.paper.holds,
-                                claim.paper.tasks, claim.here.holds, claim.here.tasks);
-           }));
+  add_note(
+      notes, kind,
+      "Claims of the paper, counted over the tasks that have both scores and whose columns are evaluated "
+      "alike (those of DAPE over the tasks that are not permutation-invariant); a task is left out where "
+      "neither cell trained. Any positive difference of the scores shown counts. All encodings have "
+      "randomized positions. {}.",
+      joined(claims, "; ", [](const PaperClaim& claim) {
+        return fmt::format("{}: paper {} of {}, here {} of {}", claim.text, claim.paper.holds,
+                           claim.paper.tasks, claim.here.holds, claim.here.tasks);
+      }));
 }
 
 void append_invariant_note(std::vector<Note>& notes, const ResultTable& table) {

@@ -26,6 +26,10 @@ std::vector<ComparableRow> comparable_rows(const ResultTable& table) {
           cell->paper->column, ComparableCell{.encoding = encoding, .cell = cell});
       if (!is_first) comparable.doubles.emplace_back(encoding, counted->second.encoding);
     }
+    std::vector<const TableCell*> cells;
+    for (const auto& [column, counted] : comparable.cells) cells.push_back(counted.cell);
+    comparable.measured_alike = are_measured_alike(table, cells);
+    if (!comparable.measured_alike) comparable.cells.clear();
   }
   return rows;
 }
@@ -89,6 +93,7 @@ AgreedTask agree_on(const ResultTable& table, const ComparableRow& comparable, A
   task.task = comparable.row->task;
   task.permutation_invariant = comparable.row->permutation_invariant;
   task.doubles = comparable.doubles;
+  task.measured_alike = comparable.measured_alike;
   std::vector<double> scores, papers;
   for (const auto& [column, counted] : comparable.cells) {
     scores.push_back(counted.cell->scores->value(aggregate));

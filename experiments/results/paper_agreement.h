@@ -30,6 +30,7 @@ struct ByText {
 struct ComparableRow {
   const TableRow* row = nullptr;
   std::map<EncodingForm, ComparableCell, ByText> cells;  // Cells with a score, by the paper's column.
+  bool measured_alike = true;  // See are_measured_alike(). Other cells cannot be ranked, and none is here.
   // Pairs of a label that does not count and the label that counts instead.
   std::vector<std::pair<EncodingLabel, EncodingLabel>> doubles;
 };
@@ -50,6 +51,7 @@ struct AgreedTask {
   bool permutation_invariant = false;
   std::size_t encodings = 0;                                     // Number of encodings that are ranked.
   std::vector<std::pair<EncodingLabel, EncodingLabel>> doubles;  // See ComparableRow.
+  bool measured_alike = true;                                    // See ComparableRow.
   std::optional<double> correlation;  // With the paper, from kMinRanked encodings on; see spearman.
   std::optional<double> p;            // See rank_correlation_p.
   std::optional<double> adjusted_p;   // Adjusted by Holm's method over all tasks with a p.

@@ -109,6 +109,24 @@ TEST_F(PaperAgreementTest, TiesAndFewEncodingsHaveNoCorrelation) {
 }
 
 // Two cells of ours that have one value of the paper.
+TEST_F(PaperAgreementTest, ColumnsThatAreEvaluatedDifferentlyAreNotRanked) {
+  const Labels encodings = {"randomized_rope", "randomized_alibi", "randomized_kerple",
+                            "randomized_dape_kerple"};
+  store_in_order(scratch_, "reverse_string", encodings, 1);
+  store_in_order(scratch_, "missing_duplicate", {encodings.begin(), encodings.end() - 1}, 1);
+  RunConfig other = made_up_config("missing_duplicate", encodings.back());
+  other.evaluation.samples *= 2;
+  store_run(scratch_.path(), other, RunState::kFinished, 0.875);
+  const PaperAgreement agreement = agree(make_table(open_runs(scratch_.path())), Aggregate::kMax);
+  ASSERT_EQ(2U, agreement.tasks.size());
+  for (const AgreedTask& task : agreement.tasks) {
+    const bool is_alike = task.task.name == "reverse_string";
+    EXPECT_EQ(is_alike, task.measured_alike) << task.task.text();
+    EXPECT_EQ(is_alike, task.correlation.has_value()) << task.task.text();
+  }
+  for (const PaperClaim& claim : agreement.claims) EXPECT_LE(claim.here.tasks, 1U) << claim.text;
+}
+
 TEST_F(PaperAgreementTest, AValueOfThePaperCountsOnce) {
   store_in_order(scratch_, "reverse_string", {"randomized_dape_kerple", "randomized_kerple"}, 1);
   RunConfig wide = made_up_config("reverse_string", "randomized_dape_kerple");
