@@ -125,10 +125,18 @@ std::string AutomatonTask::length_problem(std::int64_t length) const {
         length, definition_.automaton.states(), definition_.automaton.symbols.size(),
         balanced_->accepted.max_length());
   }
-  if (balanced_->longest_with_both(length) > 0) return {};
   // Which lengths have strings of a kind repeats, at the latest after as many lengths as there are states.
-  const std::int64_t last = std::min(length + 2 * static_cast<std::int64_t>(definition_.automaton.states()),
-                                     balanced_->accepted.max_length());
+  const std::int64_t reach = 2 * static_cast<std::int64_t>(definition_.automaton.states());
+  const std::int64_t longest = balanced_->longest_with_both(length);
+  if (longest > 0 && length - longest <= reach) return {};
+  if (longest > 0) {
+    return fmt::format(
+        "has no balanced samples of {} to {} symbols, and of no other length beyond: the automaton accepts "
+        "all "
+        "strings of these lengths or none; allowed: lengths up to {}, or sample 'uniform'",
+        longest + 1, length, longest);
+  }
+  const std::int64_t last = std::min(length + reach, balanced_->accepted.max_length());
   for (std::int64_t longer = length + 1; longer <= last; ++longer) {
     if (balanced_->longest_with_both(longer) > 0) {
       return fmt::format(
