@@ -157,7 +157,7 @@ void print_lengths(const Task& task) {
 
 void print_declared(TaskDefinition definition) {
   print_line("task", fmt::format("{} (version {}, definition {})", definition.name, definition.version,
-                                 definition.digest()));
+                                 definition_digest(definition.canonical())));
   print_line("description", definition.description);
   print_line("source", definition.source);
   print_line("answer", word_of(kAnswers, definition.answer));

@@ -43,7 +43,11 @@ void add_run(BundleSummary& summary, Seeds& seeds, const BundledRun& run) {
   const RunStatus& status = run.status;
   ++summary.runs;
   summary.rows_without_predictions += run.rows_without_predictions;
-  summary.task_versions[config.row_label().text()].insert(config.has_text() ? 1 : task_version(config.task));
+  const std::string task = config.row_label().text();
+  summary.task_versions[task].insert(config.has_text() ? 1 : task_version(config.task));
+  if (const std::string content = own_content(config); !content.empty()) {
+    summary.own_contents[task].insert(content);
+  }
   const std::string cell = cell_id(config);
   auto& of_cell = seeds[cell];
   if (status.state != RunState::kFinished) {
@@ -334,7 +338,10 @@ std::string describe(const BundleSummary& summary, const fs::path& file) {
   add("bundled by", one_line(fmt::format("che {}, commit {}", summary.version, summary.git_commit)));
   std::vector<std::string> tasks;
   for (const auto& [task, versions] : summary.task_versions) {
-    tasks.push_back(fmt::format("{} (version {})", task, fmt::join(versions, " and ")));
+    const auto own = summary.own_contents.find(task);
+    tasks.push_back(fmt::format(
+        "{} (version {}{})", task, fmt::join(versions, " and "),
+        own == summary.own_contents.end() ? "" : fmt::format("; {}", fmt::join(own->second, " and "))));
   }
   add("tasks", fmt::format("{}", fmt::join(tasks, ", ")));
   std::size_t least = summary.runs;

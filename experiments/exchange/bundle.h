@@ -30,6 +30,7 @@ struct BundleSummary {
   std::size_t runs = 0;
   std::map<std::string, std::string> unfinished;                // Runs without a score by id, and why.
   std::map<std::string, std::set<std::int64_t>> task_versions;  // By task as tables label it.
+  std::map<std::string, std::set<std::string>> own_contents;    // By task, as own_content() says; not stored.
   std::map<std::string, std::size_t> seeds;  // Finished seeds of each cell, by its cell_id().
   std::size_t rows_without_predictions = 0;  // Sums those of the runs.
   std::vector<std::string> hardware;         // "processor on host" of the runs, each once.

@@ -194,8 +194,8 @@ CellLabels label_cells(const std::vector<RunConfig>& configs, const std::vector<
     CellKey& key = labels.of.emplace_back(
         CellKey{.task = configs[i].row_label(), .encoding = configs[i].column_label()});
     if (ambiguous.contains(key.task.name)) {
-      const TaskDefinition definition = parse_task_definition(configs[i].task.definition, "definition");
-      key.task.settings.push_back({.path = "task.definition", .value = definition.digest()});
+      key.task.settings.push_back(
+          {.path = "task.definition", .value = definition_digest(configs[i].task.definition)});
     }
     rows[key.task].push_back(i);
   }
@@ -216,6 +216,11 @@ CellLabels label_cells(const std::vector<RunConfig>& configs, const std::vector<
   }
   labels.shared_settings.assign(shared.begin(), shared.end());
   return labels;
+}
+
+std::string own_content(const RunConfig& config) {
+  if (config.has_text()) return "corpus " + config.text.hash;
+  return config.task.is_declared() ? "definition " + definition_digest(config.task.definition) : "";
 }
 
 std::string job_key(RunConfig config) {

@@ -41,6 +41,10 @@ struct CellLabels {
 CellLabels label_cells(const std::vector<RunConfig>& configs,
                        const std::vector<Role>& roles = {Role::kCell, Role::kEvaluation});
 
+// Tells what a name of somebody's own stands for in a run: "definition fbce0cdf" of a declared task, "corpus
+// 5a8e82007660bccb" of a text; empty for a task of the benchmark.
+std::string own_content(const RunConfig& config);
+
 // Text that runs which may train in lock-step have in common: everything but seed and learning rate.
 std::string job_key(RunConfig config);
 

@@ -13,6 +13,7 @@
 #include "core/text.h"
 #include "experiments/plan/differences.h"
 #include "experiments/plan/evaluation_settings.h"
+#include "experiments/plan/identity.h"
 #include "experiments/plan/run_config.h"
 
 namespace che {
@@ -142,7 +143,12 @@ std::vector<Fact> provenance(const ResultTable& table) {
   std::set<std::int64_t> data_seeds;
   std::set<double> rates;
   std::map<std::string, StatedTraining> foreign;
+  std::set<std::string> own_contents;
   for (const TableRun& run : table.runs) {
+    if (const std::string content = own_content(run.config); !content.empty()) {
+      own_contents.insert(fmt::format(
+          "{}: {}", run.config.has_text() ? run.config.text.name : run.config.task.name, content));
+    }
     updated = std::max(updated, run.status.updated);
     if (run.config.is_foreign()) {
       foreign[run.config.foreign_name()].add(run.status.stated_training, !table.score_lengths.empty());
@@ -179,6 +185,9 @@ std::vector<Fact> provenance(const ResultTable& table) {
                                  each_once(table, [](const TableRun& run) { return run.status.device; }),
                                  updated.empty() ? "unknown" : updated)}};
   facts.insert(facts.end(), common.begin(), common.end());
+  if (!own_contents.empty()) {
+    facts.push_back({"Definitions and corpora", fmt::format("{}", fmt::join(own_contents, ", "))});
+  }
   std::set<std::string> earlier;
   for (const TableRun& run : table.runs) {
     if (!run.status.earlier.empty()) earlier.insert(run.status.earlier);

@@ -53,9 +53,8 @@ std::string TaskDefinition::canonical() const {
   return text + fmt::format("generators: [{}]\n", fmt::join(quoted, ", "));
 }
 
-std::string TaskDefinition::digest() const {
-  const std::string text = canonical();
-  return fmt::format("{:08x}", XXH3_64bits(text.data(), text.size()) >> 32);
+std::string definition_digest(std::string_view canonical) {
+  return fmt::format("{:08x}", XXH3_64bits(canonical.data(), canonical.size()) >> 32);
 }
 
 bool is_task_file(std::string_view word) { return word.ends_with(".yaml") || word.ends_with(".yml"); }

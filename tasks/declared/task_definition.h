@@ -81,10 +81,10 @@ struct TaskDefinition {
   // equal texts mean equal tasks. The order of an automaton's lines, comments, description and source are no
   // part of it.
   std::string canonical() const;
-
-  // 8 hexadecimal digits that change with the canonical text.
-  std::string digest() const;
 };
+
+// Returns 8 hexadecimal digits that change with the canonical text.
+std::string definition_digest(std::string_view canonical);
 
 // Whether a word of a command line names a file and not a registered task: it ends in .yaml or .yml.
 bool is_task_file(std::string_view word);

@@ -224,7 +224,7 @@ TEST_F(TaskFiles, WithOneNameAndTwoDefinitionsHaveRowsOfTheirOwn) {
   const CellLabels labels = label_cells(runs);
   ASSERT_EQ(labels.of.size(), 2U);
   EXPECT_NE(labels.of[0].task, labels.of[1].task);
-  const std::string digest = parse_task_definition(runs[0].task.definition, "x").digest();
+  const std::string digest = definition_digest(runs[0].task.definition);
   EXPECT_EQ(labels.of[0].task.text(), "no_three(definition=" + digest + ")");
   EXPECT_EQ(label_cells({runs[0]}).of[0].task.text(), "no_three");
 }

@@ -6,6 +6,7 @@
 
 #include "experiments/results/read_results.h"
 #include "models/architectures/foreign.h"
+#include "tasks/declared/task_definition.h"
 #include "tests/contains.h"
 #include "tests/experiments/store/made_up_results.h"
 #include "tests/scratch_folder.h"
@@ -24,6 +25,20 @@ TEST(Provenance, NamesSeedsAndRates) {
   const Fact seeds = provenance(make_table(open_runs(scratch.path())))[1];
   EXPECT_EQ(seeds.name, "Seeds");
   EXPECT_EQ(seeds.value, "0, 1, 2; data seeds: 0; learning rates: 0.0003, 0.001");
+}
+
+// A name alone does not tell what somebody calls by it.
+TEST(Provenance, NamesDefinitionsAndCorpora) {
+  const ScratchFolder scratch;
+  const RunConfig declared = made_up_declared_config("");
+  store_run(scratch.path(), declared, RunState::kFinished, 0.5);
+  store_run(scratch.path(), made_up_config("even_pairs", "rope"), RunState::kFinished, 0.5);
+  std::vector<std::string> values;
+  for (const Fact& fact : provenance(make_table(open_runs(scratch.path())))) {
+    if (fact.name == "Definitions and corpora") values.push_back(fact.value);
+  }
+  EXPECT_EQ(std::vector{declared.task.name + ": definition " + definition_digest(declared.task.definition)},
+            values);
 }
 
 // Conditions are on the configs of runs, and `che evaluate --set` measures them under other settings.
