@@ -125,16 +125,17 @@ std::string AutomatonTask::length_problem(std::int64_t length) const {
         length, definition_.automaton.states(), definition_.automaton.symbols.size(),
         balanced_->accepted.max_length());
   }
-  // Which lengths have strings of a kind repeats, at the latest after as many lengths as there are states.
+  // If 2 * states lengths in a row have strings of one kind only, so have all longer ones: over the first
+  // states of these lengths all reached states are equivalent, and over the others their class repeats.
   const std::int64_t reach = 2 * static_cast<std::int64_t>(definition_.automaton.states());
   const std::int64_t longest = balanced_->longest_with_both(length);
-  if (longest > 0 && length - longest <= reach) return {};
+  if (longest == length) return {};
+  if (longest > 0 && balanced_->longest_with_both(longest + reach) > longest) return {};
   if (longest > 0) {
     return fmt::format(
-        "has no balanced samples of {} to {} symbols, and of no other length beyond: the automaton accepts "
-        "all "
-        "strings of these lengths or none; allowed: lengths up to {}, or sample 'uniform'",
-        longest + 1, length, longest);
+        "has no balanced samples of length {}: beyond {} the automaton accepts all strings of a length or "
+        "none; allowed: lengths up to {}, or sample 'uniform'",
+        length, longest, longest);
   }
   const std::int64_t last = std::min(length + reach, balanced_->accepted.max_length());
   for (std::int64_t longer = length + 1; longer <= last; ++longer) {

@@ -172,11 +172,17 @@ TEST(AutomatonTask, RefusesLengthsWithoutBalancedSamples) {
       make_task(small_definition("0 1 a\n0 1 b\n1 0 a\n1 0 b\n0\n", "answer: accept\nsample: balanced\n"));
   EXPECT_THAT(message_of([&] { check_length(*task, 40); }),
               HasSubstr("small: has no balanced samples of length 40"));
-  // Of a finite language, long samples would all be short strings.
-  const auto finite = make_task(small_definition("0 1 a\n1 2 b\n2\n", "answer: accept\nsample: balanced\n"));
-  EXPECT_EQ(message_of([&] { check_length(*finite, 5); }), "(no error)");
-  EXPECT_THAT(message_of([&] { check_length(*finite, 40); }),
-              HasSubstr("small: has no balanced samples of 3 to 40 symbols"));
+  // Of a finite language, long samples would all be short strings, whatever the number of states.
+  std::string finite = "0 1 a\n1 2 b\n2\n0 3 b\n";
+  for (int i = 3; i < 300; ++i) finite += fmt::format("{} {} a\n{} {} b\n", i, i + 1, i, i + 1);
+  for (const std::string& text : {std::string("0 1 a\n1 2 b\n2\n"), finite}) {
+    const auto of_finite = make_task(small_definition(text, "answer: accept\nsample: balanced\n"));
+    EXPECT_EQ(message_of([&] { check_length(*of_finite, 2); }), "(no error)");
+    for (const std::int64_t length : {3, 40}) {
+      EXPECT_THAT(message_of([&] { check_length(*of_finite, length); }),
+                  HasSubstr(fmt::format("no balanced samples of length {}: beyond 2", length)));
+    }
+  }
   const auto large = make_task(small_definition(kNoThree, "answer: accept\nsample: balanced\n"));
   EXPECT_EQ(message_of([&] { check_length(*large, 10'000); }), "(no error)");
   std::string cycle;
