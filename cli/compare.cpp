@@ -51,11 +51,13 @@ int print_agreement(const AgreementOptions& options) {
   const PaperAgreement agreement = agree(
       results, options.aggregate.empty() ? default_aggregate(results) : aggregate_named(options.aggregate));
   if (std::ranges::all_of(agreement.tasks, [](const AgreedTask& task) { return task.encodings == 0; })) {
-    const bool is_unalike = !std::ranges::all_of(agreement.tasks, &AgreedTask::measured_alike);
-    throw Error(fmt::format("{} has no finished run of a cell that is in the paper's table{}", results.name,
-                            is_unalike ? " and is evaluated as the others of its task; --only chooses some, "
-                                         "--score-lengths their lengths"
-                                       : ""));
+    if (!std::ranges::all_of(agreement.tasks, &AgreedTask::measured_alike)) {
+      throw Error(
+          fmt::format("the columns of a task in {} are evaluated differently (lengths, samples, eval_dropout "
+                      "or evaluation seeds); choose columns that are evaluated alike with --only",
+                      results.name));
+    }
+    throw Error(fmt::format("{} has no finished run of a cell that is in the paper's table", results.name));
   }
   add_trivial_baselines(results);
   return options.output.write(agreement_table(agreement, results));

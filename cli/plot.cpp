@@ -41,10 +41,10 @@ int plot(const PlotOptions& options) {
   const auto is_text = [](const TableRow& row) { return row.level == Level::kText; };
   const std::string option = options.by_length ? "--by-length" : options.compared.empty() ? "" : "--compare";
   if (!option.empty() && !table.rows.empty() && std::ranges::all_of(table.rows, is_text)) {
-    throw Error(
-        option +
-        ": the figure differences shows tasks, and all these runs are on texts; `che compare` compares "
-        "encodings on texts");
+    throw Error(option +
+                ": the figure differences shows tasks, and all these runs are on texts; the figure "
+                "perplexity shows them "
+                "by length, and `che compare` compares their encodings");
   }
   std::vector<std::string> required = options.figures;
   if (!option.empty() && required.empty()) {

@@ -344,6 +344,7 @@ void write_file_atomically(const fs::path& path, std::string_view content) {
 }
 
 void write_output(const fs::path& path, std::string_view content) {
+  check_name(path);
   fs::path target = path;
   const int descriptor = follow_to_descriptor(target);
   if (descriptor >= 0) {

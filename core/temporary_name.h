@@ -6,8 +6,8 @@
 
 namespace che {
 
-// Throws Error (usage) for a path with a NUL character. The system would read it up to there, as another
-// file.
+// Throws Error (usage) for a path with a NUL character. The system would take the part before it for the name
+// of another file.
 void check_name(const std::filesystem::path& path);
 
 // What is written next to `path`, to be renamed to it, is called ".NAME.0123456789abcdef.tmp".

@@ -93,7 +93,7 @@ void RetrainingChoice::consider(BundledRun run) {
   keep_asked(run.evaluation);
   for (auto& [step, rows] : run.at_steps) keep_asked(rows);
   std::erase_if(run.at_steps, [](const auto& measured) { return measured.second.empty(); });
-  // Earlier configs may have asked for other steps, for more in all than one config can ask for.
+  // Earlier configs may have asked for other steps. All together may be more than one config can have.
   std::set<std::int64_t> steps(run.config.evaluation.at_steps.begin(), run.config.evaluation.at_steps.end());
   std::erase_if(run.at_steps, [&](const auto& measured) {
     if (steps.size() < kMostListedNumbers) steps.insert(measured.first);

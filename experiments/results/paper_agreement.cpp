@@ -29,7 +29,9 @@ std::vector<ComparableRow> comparable_rows(const ResultTable& table) {
     std::vector<const TableCell*> cells;
     for (const auto& [column, counted] : comparable.cells) cells.push_back(counted.cell);
     comparable.measured_alike = are_measured_alike(table, cells);
-    if (!comparable.measured_alike) comparable.cells.clear();
+    if (comparable.measured_alike) continue;
+    comparable.cells.clear();
+    comparable.doubles.clear();
   }
   return rows;
 }

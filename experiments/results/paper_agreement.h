@@ -30,7 +30,7 @@ struct ByText {
 struct ComparableRow {
   const TableRow* row = nullptr;
   std::map<EncodingForm, ComparableCell, ByText> cells;  // Cells with a score, by the paper's column.
-  bool measured_alike = true;  // See are_measured_alike(). Other cells cannot be ranked, and none is here.
+  bool measured_alike = true;  // See are_measured_alike(). If false, `cells` is empty: they cannot be ranked.
   // Pairs of a label that does not count and the label that counts instead.
   std::vector<std::pair<EncodingLabel, EncodingLabel>> doubles;
 };

@@ -102,7 +102,7 @@ StepTimes step_times(std::vector<RunFolder> all, const RunChoice& choice, const 
     std::erase_if(*some, [](const RunFolder& run) { return run.config().is_foreign(); });
   }
   if (runs.empty()) {
-    throw Error("all chosen runs are of models outside che, which have no times; allowed: runs of `che run`");
+    throw Error("all these runs are of models outside che, which have no times; allowed: runs of `che run`");
   }
   if (runs.size() < chosen) {
     warn(fmt::format("left out: {} of {}, of models outside che, which have no times", chosen - runs.size(),
@@ -152,13 +152,13 @@ StepTimes step_times(std::vector<RunFolder> all, const RunChoice& choice, const 
     }
   }
   if (waiting > 0) {
-    warn(fmt::format("left out: {} of {}, not begun", waiting, counted(runs.size(), "run")));
+    warn(fmt::format("left out: {} of {}, not begun", waiting, counted(chosen, "run")));
   }
   if (other_rows > 0) {
     warn(fmt::format(
         "left out: the test batches of {} of {}, whose evaluation time is of other rows than those that "
         "their configs ask for, such as {}",
-        other_rows, counted(runs.size(), "run"), one_of_them));
+        other_rows, counted(chosen, "run"), one_of_them));
   }
   if (labels.empty()) throw Error("no run is finished and undamaged; `che run` continues them");
   result.encodings.assign(labels.begin(), labels.end());

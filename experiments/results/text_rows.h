@@ -12,8 +12,8 @@
 
 namespace che {
 
-// What stands for a run on a text in a table: one test length in one way of measuring. The mean of
-// perplexities at several lengths means nothing.
+// A run on a text stands in a table once for each test length and way of measuring. The mean of perplexities
+// at several lengths means nothing.
 struct TextRow {
   RunConfig config;
   std::vector<EvaluationRow> measured = {};  // At this length and with these settings, on any samples.
@@ -22,7 +22,7 @@ struct TextRow {
 // The rows of a run by the settings that the encoding was evaluated with.
 using RowsBySettings = std::map<OptionValues, std::vector<EvaluationRow>>;
 
-// Returns one for each length that the config asks for, and for each length and setting at which `che
+// Returns a row for each length that the config asks for, and for each length and settings at which `che
 // evaluate` measured the run. `rows_of` has an entry for the run's own settings. Throws Error (usage) where
 // --score-lengths leaves none.
 std::vector<TextRow> text_rows(const RunConfig& config, RowsBySettings&& rows_of, const ReadingRules& rules);

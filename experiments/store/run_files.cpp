@@ -206,8 +206,8 @@ StoredConfig parse_stored_config(std::string_view text, std::string_view id, con
   const std::string_view line = text.substr(end);
   const bool fits = line == checksum_line(id, settings) || line == checksum_line("", settings);
   std::optional<RunConfig> config = fits ? parse_run_config(settings, file) : try_parse(settings, file);
-  // Reading a megabyte of line breaks takes a while, and a small bundle may have thousands of such configs.
-  // It is refused at the first one.
+  // Reading a megabyte of line breaks takes a tenth of a second, and a small bundle may have thousands of
+  // such configs. The bundle is refused at the first of them.
   if (config && settings.size() > kUncheckedConfigBytes && settings.size() > 2 * to_yaml(*config).size()) {
     fail("it is far longer than che writes its settings");
   }

@@ -224,17 +224,18 @@ def draw_perplexity(
 
 
 def marks_of(lengths: Sequence[float]) -> list[float]:
-  """The lengths, or powers of two between them where some would stand too close on a logarithmic scale.
+  """Returns the lengths, which ascend, or powers of two between them where some would stand too close.
 
-  `lengths` ascend.
+  The scale is logarithmic and has room for nine marks, or for seven of many digits. Where it has no two powers of two,
+  the first and the last length are marked.
   """
   first, last = math.log2(lengths[0]), math.log2(lengths[-1])
   if all(math.log2(high / low) >= (last - first) / 8.5 for low, high in zip(lengths, lengths[1:])):
     return list(lengths)
   powers = range(math.ceil(first), math.floor(last) + 1)
-  return (
-    [2.0**power for power in powers[:: math.ceil(len(powers) / 7)]] if len(powers) > 1 else [lengths[0], lengths[-1]]
-  )
+  if len(powers) < 2:
+    return [lengths[0], lengths[-1]]
+  return [2.0**power for power in powers[:: math.ceil(len(powers) / 7)]]
 
 
 def perplexity(rows: list[Row], width: float) -> Sheet:

@@ -223,6 +223,7 @@ TEST_F(Files, RefusesNamesWithANul) {
   write_file_atomically(scratch_.path() / "file", "content");
   const fs::path name = scratch_.path() / std::string("file\0more", 9);
   expect_error(ErrorKind::kUsage, {"has a NUL character"}, [&] { write_file_atomically(name, ""); });
+  expect_error(ErrorKind::kUsage, {"has a NUL character"}, [&] { write_output(name, ""); });
   expect_error(ErrorKind::kUsage, {"has a NUL character"}, [&] { NewFolder folder(name); });
   expect_error(ErrorKind::kUsage, {"has a NUL character"}, [&] { read_file(name); });
   expect_error(ErrorKind::kUsage, {"has a NUL character"}, [&] { read_input_file(name, 100); });

@@ -197,7 +197,7 @@ TEST_F(TimeTable, SaysWhenNothingIsFinished) {
             "no run is finished and undamaged; `che run` continues them");
 }
 
-// They differ in their settings from the others, which have no more than the encoding in their label.
+// Their settings must not show in the labels of the other runs.
 TEST_F(TimeTable, LeavesOutModelsOutside) {
   RunConfig config = made_up_config("even_pairs", "rope");
   config.model = foreign_model("my_lstm");
@@ -206,7 +206,7 @@ TEST_F(TimeTable, LeavesOutModelsOutside) {
   std::vector<std::string> warnings;
   const auto note = [&](const std::string& warning) { warnings.push_back(warning); };
   EXPECT_EQ(message_of([&] { step_times(open_runs(scratch_.path()), {}, note); }),
-            "all chosen runs are of models outside che, which have no times; allowed: runs of `che run`");
+            "all these runs are of models outside che, which have no times; allowed: runs of `che run`");
   store_timed(scratch_, made_up_config("even_pairs", "rope"), 0.01);
   const StepTimes times = step_times(open_runs(scratch_.path()), {}, note);
   ASSERT_EQ(1U, times.encodings.size());
