@@ -28,7 +28,7 @@
 
 namespace che {
 
-// What a run recorded while it trained.
+// These rows were recorded while a run trained.
 struct TrainingRows {
   StepRows at_steps = {};                // Measured during training; unfinished runs have them, too.
   std::vector<MetricsRow> metrics = {};  // By ascending step.

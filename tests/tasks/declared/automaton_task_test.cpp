@@ -172,7 +172,7 @@ TEST(AutomatonTask, RefusesLengthsWithoutBalancedSamples) {
       make_task(small_definition("0 1 a\n0 1 b\n1 0 a\n1 0 b\n0\n", "answer: accept\nsample: balanced\n"));
   EXPECT_THAT(message_of([&] { check_length(*task, 40); }),
               HasSubstr("small: has no balanced samples of length 40"));
-  // Of a finite language, long samples would all be short strings, whatever the number of states.
+  // Long samples of a finite language would all be short strings, whatever the number of states.
   std::string finite = "0 1 a\n1 2 b\n2\n0 3 b\n";
   for (int i = 3; i < 300; ++i) finite += fmt::format("{} {} a\n{} {} b\n", i, i + 1, i, i + 1);
   for (const std::string& text : {std::string("0 1 a\n1 2 b\n2\n"), finite}) {
