@@ -232,8 +232,11 @@ void fill_cells(ResultTable& table) {
       cell.missing.push_back(i);
       continue;
     }
-    const auto gain = [&](std::size_t of) { return run.metric.gain(*table.runs[of].score); };
-    if (cell.finished.empty() || gain(i) > gain(cell.best)) cell.best = i;
+    const auto rank = [&](std::size_t of) {
+      const TableRun& one = table.runs[of];
+      return std::pair(run.metric.gain(*one.score), one.training && one.training->trained);
+    };
+    if (cell.finished.empty() || rank(i) > rank(cell.best)) cell.best = i;
     cell.finished.push_back(i);
     if (run.training) ++(run.training->trained ? cell.trained : cell.untrained);
   }
