@@ -34,17 +34,17 @@ int plot(const PlotOptions& options) {
     throw Error("several experiments need --output: the figures belong to no one folder");
   }
   const RunChoice choice = options.runs.choice();
-  if (const std::string option = options.runs.narrowing(); options.output.empty() && !option.empty()) {
-    throw Error(option + " needs --output: figures read another way do not replace the experiment's own");
+  if (const std::string rule = options.runs.narrowing(); options.output.empty() && !rule.empty()) {
+    throw Error(rule + " needs --output: figures read another way do not replace the experiment's own");
   }
   ResultTable table = read_table(options.runs.paths(), choice, options.runs.rules());
   const auto is_text = [](const TableRow& row) { return row.level == Level::kText; };
   const std::string option = options.by_length ? "--by-length" : options.compared.empty() ? "" : "--compare";
   if (!option.empty() && !table.rows.empty() && std::ranges::all_of(table.rows, is_text)) {
-    throw Error(option +
-                ": the figure differences shows tasks, and all these runs are on texts; the figure "
-                "perplexity shows them "
-                "by length, and `che compare` compares their encodings");
+    throw Error(
+        option +
+        ": the figure differences shows tasks, and all these runs are on texts; the figure perplexity "
+        "shows them by length, and `che compare` compares their encodings");
   }
   std::vector<std::string> required = options.figures;
   if (!option.empty() && required.empty()) {
@@ -54,7 +54,8 @@ int plot(const PlotOptions& options) {
   }
   std::vector<const Figure*> chosen;
   for (const std::string& name : options.figures.empty() ? figure_names() : options.figures) {
-    chosen.push_back(&figure_named(name));
+    const Figure* const figure = &figure_named(name);
+    if (std::ranges::find(chosen, figure) == chosen.end()) chosen.push_back(figure);
   }
   if (std::ranges::any_of(chosen, &Figure::baselines)) add_trivial_baselines(table);
   add_paper_perplexities(table);

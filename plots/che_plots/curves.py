@@ -223,19 +223,20 @@ def draw_perplexity(
   axes.yaxis.set_minor_locator(NullLocator())
 
 
-def marks_of(lengths: Sequence[float]) -> list[float]:
-  """Returns the lengths, which ascend, or powers of two between them where some would stand too close.
-
-  The scale is logarithmic and has room for nine marks, or for seven of many digits. Where it has no two powers of two,
-  the first and the last length are marked.
-  """
-  first, last = math.log2(lengths[0]), math.log2(lengths[-1])
-  if all(math.log2(high / low) >= (last - first) / 8.5 for low, high in zip(lengths, lengths[1:])):
-    return list(lengths)
-  powers = range(math.ceil(first), math.floor(last) + 1)
+def powers_of_two(low: float, high: float) -> list[float]:
+  """Returns at most seven from `low` to `high`, which have room on a logarithmic scale, or these two if there is one."""
+  powers = range(math.ceil(math.log2(low)), math.floor(math.log2(high)) + 1)
   if len(powers) < 2:
-    return [lengths[0], lengths[-1]]
+    return sorted({low, high})
   return [2.0**power for power in powers[:: math.ceil(len(powers) / 7)]]
+
+
+def marks_of(lengths: Sequence[float]) -> list[float]:
+  """Returns the lengths, which ascend, or powers of two where some stand closer than nine marks on their scale."""
+  closest = math.log2(lengths[-1] / lengths[0]) / 8.5
+  if all(math.log2(high / low) >= closest for low, high in zip(lengths, lengths[1:])):
+    return list(lengths)
+  return powers_of_two(lengths[0], lengths[-1])
 
 
 def perplexity(rows: list[Row], width: float) -> Sheet:
@@ -272,8 +273,7 @@ def positions(rows: list[Row], width: float) -> Sheet:
   def draw(task: str, members: list[Row], place: Place) -> None:
     axes = place.axes(task, "tokens read before the prediction", "perplexity")
     xs = known(members, "position")
-    ticks = [2.0**power for power in range(3, 21) if min(xs) / 2 <= 2**power <= 2 * max(xs)]
-    draw_perplexity(axes, members, styles, "position", "perplexity", ticks)
+    draw_perplexity(axes, members, styles, "position", "perplexity", powers_of_two(min(xs), max(xs)))
 
   handles = [*legend_of(rows, styles, "position"), handle("training length", **SCORED)]
   caption = caption_of(

@@ -148,6 +148,7 @@ def test_figures_of_texts_mark_the_training_length(width: float, most: float) ->
     assert axes.get_xscale() == axes.get_yscale() == "log"
     drawn = [numpy.asarray(line.get_xdata(), float)[0] for line in axes.lines]
     assert 128 in drawn and drawn.count(8.5) == 2
+    assert min(points) <= min(axes.get_xticks()) and max(axes.get_xticks()) <= max(points), "marks stretch the axis"
 
 
 @pytest.mark.parametrize("width", WIDTHS)
