@@ -38,7 +38,7 @@ void continue_shorter_run(Replica& replica, StoredRun& stored, std::int64_t para
   replica.status.continued_from.clear();
   replica.status.earlier.clear();
   const RunFolder& run = replica.folder;
-  for (const RunFolder& shorter : shorter_runs(run, stored_runs(run.experiment()))) {
+  for (const RunFolder& shorter : shorter_runs(run, StoredRuns(run.experiment()))) {
     LoadedCheckpoint loaded = load_checkpoint(
         shorter.path(), shorter.id(), static_cast<std::size_t>(parameters), DamagedCheckpoints::kLeave);
     for (const std::string& warning : loaded.warnings) warn(warning);

@@ -192,7 +192,7 @@ WorkEstimate estimate_work(const std::vector<RunConfig>& runs, const std::filesy
   if (device)
     cost = CostEstimate(
         Backend{Kernels::kFused, at::TensorOptions().dtype(at::kFloat).device(device->device), device->gpu});
-  const std::vector<std::filesystem::path> stored = stored_runs(experiment);
+  const StoredRuns stored(experiment);
   WorkEstimate all;
   for (const RunConfig& config : runs) {
     RunEstimate& run = all.runs.emplace_back();

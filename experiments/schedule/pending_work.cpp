@@ -169,7 +169,7 @@ PendingWork prepare_training(const std::vector<RunConfig>& runs, const fs::path&
     std::vector<std::int64_t> passed;  // What only a run that begins again can measure.
     std::vector<std::string> warnings;
   };
-  const std::vector<fs::path> stored = stored_runs(experiment);
+  const StoredRuns stored(experiment);
   const auto look = [&](std::size_t i) {
     std::vector<std::string> warnings;
     RunFolder folder =

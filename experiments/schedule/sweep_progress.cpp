@@ -14,8 +14,7 @@ namespace che {
 SweepProgress::SweepProgress(const std::vector<std::vector<RunFolder>>& jobs,
                              const std::optional<EvaluationRequest>& evaluation,
                              const PassedSteps& to_begin_again) {
-  std::vector<std::filesystem::path> neighbours;
-  if (!jobs.empty() && !evaluation) neighbours = stored_runs(jobs.front().front().experiment());
+  const StoredRuns others(jobs.empty() ? "" : jobs.front().front().experiment());
   for (const std::vector<RunFolder>& runs : jobs) {
     Job& job = jobs_[runs.front().id()];
     bool is_told = true;
@@ -27,8 +26,8 @@ SweepProgress::SweepProgress(const std::vector<std::vector<RunFolder>>& jobs,
       const bool is_anew = to_begin_again.contains(run.id());
       const bool has_model = evaluation || (!is_anew && has_checkpoint(run.path()));
       const RunNeeds needs = has_model ? assess(config, stored, true)
-                             : is_anew ? assess_anew(run, neighbours)
-                                       : assess(run, neighbours);
+                             : is_anew ? assess_anew(run, others)
+                                       : assess(run, others);
       const Operations& left = needs.left;
       if (left.all() == 0) continue;
       job.left.training += left.training;

@@ -20,20 +20,23 @@ namespace fs = std::filesystem;
 // The id without its hash, which the names of all such runs begin with.
 std::string readable_part(const std::string& id) { return id.substr(0, id.rfind('-') + 1); }
 
+std::string id_of_any_steps(RunConfig config) {
+  config.training.steps = 1;
+  return run_id(config);
+}
+
 bool is_measured(const StepRows& rows, std::int64_t step, const RunConfig& config) {
   return rows.contains(step) && missing_lengths(rows, step, config).empty();
 }
 
 bool is_shorter(const RunFolder& other, const RunFolder& run) {
   const RunConfig& config = run.config();
-  RunConfig as_long = other.config();
-  if (as_long.training.steps == 0 || as_long.training.steps >= config.training.steps) return false;
-  as_long.training.steps = config.training.steps;
-  if (run_id(as_long) != run.id() || !has_checkpoint(other.path())) return false;
+  const std::int64_t steps = other.config().training.steps;
+  if (steps == 0 || steps >= config.training.steps || !has_checkpoint(other.path())) return false;
   const StoredRun stored = other.read();
   if (stored.status.state != RunState::kFinished || !stored.damage.empty()) return false;
   return std::ranges::all_of(config.evaluation.at_steps, [&](std::int64_t step) {
-    return step >= other.config().training.steps || is_measured(stored.at_steps, step, config);
+    return step >= steps || is_measured(stored.at_steps, step, config);
   });
 }
 
@@ -56,31 +59,47 @@ Operations operations_left(const RunConfig& config, const StoredRun& stored, std
 
 }  // namespace
 
-std::vector<RunFolder> shorter_runs(const RunFolder& run, const std::vector<fs::path>& neighbours) {
-  std::vector<RunFolder> shorter;
-  if (!run.config().training.is_begin_of_longer_run()) return shorter;
-  const std::string begin = readable_part(run.id());
+StoredRuns::Group StoredRuns::read_group(std::string_view readable) const {
+  Group group;
   const auto name_of = [](const fs::path& entry) { return entry.filename().string(); };
-  for (auto entry = std::ranges::lower_bound(neighbours, begin, {}, name_of);
-       entry != neighbours.end() && name_of(*entry).starts_with(begin); ++entry) {
-    const std::string name = name_of(*entry);
-    if (readable_part(name) != begin || name == run.id()) continue;
+  for (auto entry = std::ranges::lower_bound(*entries_, readable, {}, name_of);
+       entry != entries_->end() && name_of(*entry).starts_with(readable); ++entry) {
+    if (readable_part(name_of(*entry)) != readable || !has_checkpoint(*entry)) continue;
     // A run that cannot be read is none to go on from; the commands that show runs say why.
     try {
       const InspectedRun other = RunFolder::inspect(*entry);
-      if (other.run && is_shorter(*other.run, run)) shorter.push_back(*other.run);
+      if (other.run) group[id_of_any_steps(other.run->config())].push_back(*other.run);
     } catch (const Error&) {
       continue;
     }
   }
-  std::ranges::sort(shorter, std::greater<>(),
-                    [](const RunFolder& one) { return one.config().training.steps; });
-  return shorter;
+  for (auto& [id, runs] : group) {
+    std::ranges::sort(runs, std::greater<>(),
+                      [](const RunFolder& one) { return one.config().training.steps; });
+  }
+  return group;
 }
 
-std::vector<fs::path> stored_runs(const fs::path& experiment) {
-  std::error_code error;
-  return entries_of(experiment / "runs", error);
+const std::vector<RunFolder>& StoredRuns::of_other_steps(const RunFolder& run) const {
+  const std::scoped_lock lock(mutex_);
+  if (!entries_) {
+    std::error_code error;
+    entries_ = entries_of(experiment_ / "runs", error);
+  }
+  const std::string readable = readable_part(run.id());
+  auto group = groups_.find(readable);
+  if (group == groups_.end()) group = groups_.emplace(readable, read_group(readable)).first;
+  return group->second[id_of_any_steps(run.config())];
+}
+
+std::vector<RunFolder> shorter_runs(const RunFolder& run, const StoredRuns& stored, std::size_t most) {
+  std::vector<RunFolder> shorter;
+  if (!run.config().training.is_begin_of_longer_run()) return shorter;
+  for (const RunFolder& other : stored.of_other_steps(run)) {
+    if (shorter.size() == most) break;
+    if (is_shorter(other, run)) shorter.push_back(other);
+  }
+  return shorter;
 }
 
 RunNeeds assess(const RunConfig& config, const StoredRun& stored, bool has_model) {
@@ -106,11 +125,10 @@ RunNeeds assess(const RunConfig& config, const StoredRun& stored, bool has_model
 
 namespace {
 
-RunNeeds assess(const RunFolder& folder, const StoredRun& stored, bool has_model,
-                const std::vector<fs::path>& neighbours) {
+RunNeeds assess(const RunFolder& folder, const StoredRun& stored, bool has_model, const StoredRuns& others) {
   RunNeeds needs = assess(folder.config(), stored, has_model);
   if (needs.has_model || needs.missing.empty()) return needs;
-  const std::vector<RunFolder> shorter = shorter_runs(folder, neighbours);
+  const std::vector<RunFolder> shorter = shorter_runs(folder, others, 1);
   if (shorter.empty()) return needs;
   needs.continues = shorter.front().id();
   needs.first_step = shorter.front().config().training.steps;
@@ -120,17 +138,17 @@ RunNeeds assess(const RunFolder& folder, const StoredRun& stored, bool has_model
 
 }  // namespace
 
-RunNeeds assess(const RunFolder& folder, const std::vector<fs::path>& neighbours) {
+RunNeeds assess(const RunFolder& folder, const StoredRuns& others) {
   StoredRun stored = folder.read();
   // A process that was killed has trained past its checkpoint, from where the run goes on.
   if (stored.status.state != RunState::kFinished) {
     stored.status.step = checkpoint_step(folder.path()).value_or(0);
   }
-  return assess(folder, stored, has_checkpoint(folder.path()), neighbours);
+  return assess(folder, stored, has_checkpoint(folder.path()), others);
 }
 
-RunNeeds assess_anew(const RunFolder& folder, const std::vector<fs::path>& neighbours) {
-  return assess(folder, StoredRun(), /*has_model=*/false, neighbours);
+RunNeeds assess_anew(const RunFolder& folder, const StoredRuns& others) {
+  return assess(folder, StoredRun(), /*has_model=*/false, others);
 }
 
 std::string retraining_commands(const RunFolder& run) {

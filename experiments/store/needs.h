@@ -1,8 +1,15 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <limits>
+#include <map>
+#include <mutex>
+#include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "experiments/plan/operations.h"
@@ -10,17 +17,35 @@
 
 namespace che {
 
-// Finds the finished runs next to `run` (which may not be stored yet) that differ from it in fewer training
-// steps alone and still have a checkpoint; the longest first. Batches, dropout and a warm-up depend on the
-// step's number only, so `run` passes through the parameters of these runs and can begin with them. They are
-// the same bits where the same build computes on the same kind of processor. Leaves out a run that has passed
-// a step that `run` wants evaluated without rows for it. Only reads their folders. `neighbours` is what
-// stored_runs() returns: a caller that asks for many runs lists them once.
-std::vector<RunFolder> shorter_runs(const RunFolder& run,
-                                    const std::vector<std::filesystem::path>& neighbours);
+// The runs of an experiment that have a checkpoint, as the first question finds them. Whoever asks for many
+// runs keeps one of these, which reads a config once. Several threads may ask.
+class StoredRuns {
+ public:
+  StoredRuns() = default;  // There are none.
+  explicit StoredRuns(std::filesystem::path experiment) : experiment_(std::move(experiment)) {}
 
-// The sorted entries of an experiment's folder runs/.
-std::vector<std::filesystem::path> stored_runs(const std::filesystem::path& experiment);
+  // Returns those that differ from `run` (which may not be stored yet) in their training steps alone, the
+  // longest first. Leaves out what cannot be read.
+  const std::vector<RunFolder>& of_other_steps(const RunFolder& run) const;
+
+ private:
+  using Group = std::map<std::string, std::vector<RunFolder>>;  // By what of_other_steps() compares.
+
+  Group read_group(std::string_view readable) const;
+
+  std::filesystem::path experiment_;
+  mutable std::mutex mutex_;
+  mutable std::optional<std::vector<std::filesystem::path>> entries_;  // Sorted.
+  mutable std::map<std::string, Group> groups_;                        // By the readable part of ids.
+};
+
+// Finds the finished runs among `stored` that differ from `run` in fewer training steps alone; the longest
+// first, `most` at most. Batches, dropout and a warm-up depend on the step's number only, so `run` passes
+// through the parameters of these runs and can begin with them. They are the same bits where the same build
+// computes on the same kind of processor. Leaves out a run that has passed a step that `run` wants evaluated
+// without rows for it. Only reads their folders.
+std::vector<RunFolder> shorter_runs(const RunFolder& run, const StoredRuns& stored,
+                                    std::size_t most = std::numeric_limits<std::size_t>::max());
 
 // How a stored run compares with what its config wants.
 struct RunNeeds {
@@ -56,12 +81,11 @@ struct RunNeeds {
 // `config` may differ from the stored config in its evaluation. Looks for no shorter run.
 RunNeeds assess(const RunConfig& config, const StoredRun& stored, bool has_model);
 
-// Assesses a folder, and looks for shorter runs among `neighbours`; see shorter_runs(). Without any it finds
-// none.
-RunNeeds assess(const RunFolder& folder, const std::vector<std::filesystem::path>& neighbours = {});
+// Assesses a folder, and looks for shorter runs among `others`; see shorter_runs().
+RunNeeds assess(const RunFolder& folder, const StoredRuns& others = {});
 
 // Assesses it as it is when its run begins again.
-RunNeeds assess_anew(const RunFolder& folder, const std::vector<std::filesystem::path>& neighbours);
+RunNeeds assess_anew(const RunFolder& folder, const StoredRuns& others);
 
 // Returns the commands that train a finished run again whose model is no longer stored: the first sets one
 // more test length, the second takes it out of the scores.

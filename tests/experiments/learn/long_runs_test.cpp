@@ -145,7 +145,7 @@ TEST(LongerRun, GoesOnFromTheLongestShorterRun) {
   const RunFolder shorter = trained(shared, config_of(10, {5}));
   const std::string before = bytes(shorter, "status.json");
   const RunFolder run = RunFolder::create(shared, longest);
-  const RunNeeds needs = assess(run, stored_runs(shared));
+  const RunNeeds needs = assess(run, StoredRuns(shared));
   EXPECT_EQ(shorter.id(), needs.continues);
   EXPECT_DOUBLE_EQ(20 * training_step_operations(longest), needs.left.training);
   work({run});
@@ -196,8 +196,15 @@ TEST(LongerRun, PassesOverRunsThatItCannotGoOnFrom) {
   // Another warm-up is another run; a step that was passed without rows cannot be measured.
   RunConfig other = config_of(30);
   other.training.warmup_steps = 4;
-  const std::vector<fs::path> stored = stored_runs(scratch.path());
+  const StoredRuns stored(scratch.path());
   EXPECT_NE("", assess(RunFolder::at(scratch.path(), config_of(40)), stored).continues);
+  // A config is read once, however many runs ask.
+  const std::string config = bytes(run, "config.yaml");
+  std::ofstream(run.path() / "config.yaml") << "torn";
+  EXPECT_EQ(run.id(), assess(RunFolder::at(scratch.path(), config_of(50)), stored).continues);
+  EXPECT_NE(run.id(),
+            assess(RunFolder::at(scratch.path(), config_of(50)), StoredRuns(scratch.path())).continues);
+  std::ofstream(run.path() / "config.yaml") << config;
   EXPECT_EQ("", assess(RunFolder::at(scratch.path(), other), stored).continues);
   EXPECT_EQ("", assess(RunFolder::at(scratch.path(), config_of(40, {3})), stored).continues);
 }
