@@ -39,6 +39,9 @@ void set_up_process() {
     throw Error("the working directory cannot be used: it has been deleted; change to another one");
   }
   struct sigaction action {};
+  // Where whoever starts this program ignores SIGCHLD, the system forgets how the workers ended.
+  action.sa_handler = SIG_DFL;
+  sigaction(SIGCHLD, &action, nullptr);
   // Programs that are started inherit ignored signals, but no handlers.
   action.sa_handler = note_closed_pipe;
   sigaction(SIGPIPE, &action, nullptr);

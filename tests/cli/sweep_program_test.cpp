@@ -335,9 +335,10 @@ TEST_F(SweepProgramTest, StopsAtACheckpointAndGoesOn) {
     EXPECT_GT(steps_left(results()), 0);
     EXPECT_LT(steps_left(results()), steps_left((folder_ / "absent").string()));
   }
-  std::signal(SIGHUP, SIG_IGN);  // As under nohup.
+  std::signal(SIGHUP, SIG_IGN);   // As under nohup.
+  std::signal(SIGCHLD, SIG_IGN);  // As under whoever does not wait for its programs.
   const pid_t process = start({"run", small_config(), longer, task, "-o", results(), "-w", "1"});
-  std::signal(SIGHUP, SIG_DFL);
+  for (const int signal : {SIGHUP, SIGCHLD}) std::signal(signal, SIG_DFL);
   wait_for(": step ");
   kill(process, SIGHUP);
   ASSERT_EQ(0, finish(process).exit_code);
