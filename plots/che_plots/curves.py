@@ -52,12 +52,13 @@ def draw_line(axes: Axes, rows: Sequence[Row], style: Style, x: str, y: str, uni
     return
   place = axes.transData
   rank = rank_of(rows[0])
-  if rows[0].number("runs") > 1 and has_bars(rows, x):
+  has_ranges = max(known(rows, "runs")) > 1  # Some lengths may be those of one run.
+  if has_ranges and has_bars(rows, x):
     # Lines stand a little beside each other, so that their bars do not cover each other.
     shift = rank - (MOST_LINES + 1) / 2 if rank else 0.0
     place = place + ScaledTranslation(shift / 72, 0, axes.figure.dpi_scale_trans)
     axes.vlines(xs, low, high, color=style.colour, alpha=0.6, linewidth=0.9, zorder=2, transform=place)
-  elif rows[0].number("runs") > 1:
+  elif has_ranges:
     axes.fill_between(xs, low, high, color=style.colour, alpha=0.16, linewidth=0, zorder=2)
   # Markers of different lines stand at different points.
   every = math.ceil(len(xs) / MOST_MARKERS)
@@ -135,10 +136,14 @@ def beats_chance(rows: Sequence[Row]) -> bool:
   )
 
 
-def ends_of_score(rows: Sequence[Row]) -> set[float]:
-  """The first and the last length that the score of a line counts, if lines go on beyond them."""
-  lengths, scored = known(rows, "length"), known(rows, "scored_from", "scored_to")
-  return {end for end in scored if min(lengths) < end < max(lengths)}
+def ends_of_score(rows: Sequence[Row]) -> dict[str, set[float]]:
+  """The first and the last lengths that scores of lines count, where lines go on beyond them."""
+  lengths = known(rows, "length")
+  columns = {"first": "scored_from", "last": "scored_to"}
+  ends = {
+    name: {end for end in known(rows, column) if min(lengths) < end < max(lengths)} for name, column in columns.items()
+  }
+  return {name: places for name, places in ends.items() if places}
 
 
 def draw_training(axes: Axes, rows: Sequence[Row], styles: dict[str, Style]) -> None:
@@ -170,7 +175,7 @@ def accuracy(rows: list[Row], width: float) -> Sheet:
     if beats_chance(members):
       points = sorted({(row.number("length"), 100 * y) for row in members for y in known([row], "position")})
       axes.plot(*zip(*points), **TRIVIAL, zorder=1)
-    for end in ends_of_score(members):
+    for end in set().union(*ends_of_score(members).values()):
       axes.axvline(end, **SCORED, zorder=0)
     if len(tasks) == 1 and width >= 110:
       end_labels(axes, ends, max(known(members, "length")), height)
@@ -187,8 +192,9 @@ def accuracy(rows: list[Row], width: float) -> Sheet:
     differ = any(len(set(known(members, column))) > 1 for members in tasks.values() for column in TRAINED)
     shade = "training lengths of all lines" if differ else "training lengths"
     handles.append(Patch(color=SHADE, linewidth=0, label=shade))
-  if any(map(ends_of_score, tasks.values())):
-    handles.append(handle("end of the scored lengths", **SCORED))
+  ends = {name for members in tasks.values() for name in ends_of_score(members)}
+  if ends:
+    handles.append(handle(f"{' and '.join(sorted(ends))} scored length", **SCORED))
   lowest = {lowest_percent(known(members, *ACCURACIES)) for members in tasks.values()}
   caption = caption_of(
     rows,
@@ -224,7 +230,7 @@ def draw_perplexity(
 
 
 def powers_of_two(low: float, high: float) -> list[float]:
-  """Returns at most seven from `low` to `high`, which have room on a logarithmic scale, or these two if there is one."""
+  """Returns at most seven from `low` to `high`, or these two ends if there are fewer than two between them."""
   powers = range(math.ceil(math.log2(low)), math.floor(math.log2(high)) + 1)
   if len(powers) < 2:
     return sorted({low, high})

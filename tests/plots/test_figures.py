@@ -53,7 +53,7 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> dict[str, pathlib.Path]
   for module in ("che_plots", "csv", "numpy", "runpy"):
     (strange / f"{module}.py").write_text("raise SystemExit('a module of the working folder was imported')")
   (strange / "matplotlibrc").write_text("svg.fonttype: path")
-  environment = {**os.environ, "PYTHONPATH": ":" + os.environ.get("PYTHONPATH", "")}
+  environment = {**os.environ, "PYTHONPATH": ":" + os.environ.get("PYTHONPATH", ""), "MPLBACKEND": "module://missing"}
   folders = {}
   for name in COMMITTED:
     folder = tmp_path_factory.mktemp(name)
@@ -149,6 +149,13 @@ def test_figures_of_texts_mark_the_training_length(width: float, most: float) ->
     drawn = [numpy.asarray(line.get_xdata(), float)[0] for line in axes.lines]
     assert 128 in drawn and drawn.count(8.5) == 2
     assert min(points) <= min(axes.get_xticks()) and max(axes.get_xticks()) <= max(points), "marks stretch the axis"
+
+
+@pytest.mark.parametrize("points", (3, 40))
+def test_ranges_are_drawn_beside_points_of_one_run(points: int) -> None:
+  rows = on_text("rope", "length", "score", {8.0 + at: 5.0 for at in range(points)})
+  (figure,) = page.pages(curves.perplexity([Row(rows[0], runs="1"), *rows[1:]], 140.0), 140.0)
+  assert figure.axes[0].collections
 
 
 @pytest.mark.parametrize("width", WIDTHS)
@@ -380,13 +387,13 @@ def test_lengths_beyond_the_score_are_marked(results: dict[str, pathlib.Path]) -
   rows = read_rows(results["claims"] / "figure-data/accuracy.csv")
   assert not curves.ends_of_score(rows)
   beyond = [Row(row, scored_from="47", scored_to="149") for row in rows]
-  assert curves.ends_of_score(beyond) == {149}
+  assert curves.ends_of_score(beyond) == {"last": {149}}
   trained = [Row(row, trained_from="1", trained_to=str(4 + 16 * (i % 2))) for i, row in enumerate(rows)]
   assert curves.common_training_lengths(trained) == (1, 4)
   assert "training lengths of all lines" in [entry.get_label() for entry in curves.accuracy(trained, 140).legend]
   apart = [Row(row, trained_from=str(1 + 16 * (i % 2))) for i, row in enumerate(trained)]
   assert not any("training" in str(entry.get_label()) for entry in curves.accuracy(apart, 140).legend)
-  assert "end of the scored lengths" in [entry.get_label() for entry in curves.accuracy(beyond, 140).legend]
+  assert "last scored length" in [entry.get_label() for entry in curves.accuracy(beyond, 140).legend]
 
 
 def test_the_same_data_give_the_same_bytes(results: dict[str, pathlib.Path], tmp_path: pathlib.Path) -> None:
