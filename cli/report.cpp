@@ -69,7 +69,7 @@ int report(const ReportOptions& options) {
        {"runs.csv", run_table(table)},
        {"lengths.csv", length_table(table)}}};
   for (const auto& [name, contents] : tables) {
-    if (fs::weakly_canonical(output) == fs::weakly_canonical(folder / name)) {
+    if (!is_stream && fs::weakly_canonical(output) == fs::weakly_canonical(folder / name)) {
       throw Error(
           fmt::format("--output: {} is a CSV file that a page writes; name another file", output.string()));
     }

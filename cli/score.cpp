@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -10,6 +10,8 @@
 #include "core/files.h"
 #include "core/text.h"
 #include "experiments/exchange/stored_predictions.h"
+#include "tables/formats/formats.h"
+#include "tasks/declared/task_definition.h"
 
 namespace che {
 namespace {
@@ -23,27 +25,42 @@ struct ScoreOptions {
 int score(const ScoreOptions& options) {
   check_output_file("--csv", options.csv, options.files);
   const std::vector<ScoredPredictions> all = score_files(options.files, options.output);
+  std::vector<std::string> tasks;
+  std::set<std::string> definitions;
+  DataTable data;
   std::size_t model_width = 5;
   std::size_t task_width = 4;
   for (const ScoredPredictions& scored : all) {
+    const TaskConfig config = task_config(scored.header);
+    const std::string task = tasks.emplace_back(config.label().text());
+    const std::string definition = config.is_declared() ? definition_digest(config.definition) : "";
+    if (config.is_declared()) definitions.insert(fmt::format("{}: definition {}", task, definition));
     model_width = std::max(model_width, scored.model.size());
-    task_width = std::max(task_width, scored.header.task.size());
-  }
-  fmt::print("{:<{}}  {:>4}  {:<{}}  {:>9}  {:>7}  {:>6}\n", "MODEL", model_width, "SEED", "TASK", task_width,
-             "LENGTHS", "SAMPLES", "SCORE");
-  fmt::memory_buffer rows;
-  fmt::format_to(std::back_inserter(rows), "model,model_seed,task,suite,length,samples,seed,accuracy\n");
-  for (const ScoredPredictions& scored : all) {
-    const SampleHeader& header = scored.header;
-    fmt::print("{:<{}}  {:>4}  {:<{}}  {:>9}  {:>7}  {:>6.1f}\n", scored.model, model_width, scored.seed,
-               header.task, task_width, fmt::format("{}..{}", header.lengths.front(), header.lengths.back()),
-               header.samples, 100 * mean_value(scored.rows).value());
+    task_width = std::max(task_width, task.size());
     for (const EvaluationRow& row : scored.rows) {
-      fmt::format_to(std::back_inserter(rows), "{},{},{},{},{},{},{},{}\n", scored.model, scored.seed,
-                     header.task, header.suite, row.length, row.samples, row.seed, row.accuracy);
+      data.add_row({{"model", scored.model},
+                    {"model_seed", scored.seed},
+                    {"task", task},
+                    {"suite", scored.header.suite},
+                    {"length", row.length},
+                    {"samples", row.samples},
+                    {"seed", row.seed},
+                    {"accuracy", row.accuracy},
+                    {"data_seed", scored.data_seed},
+                    {"definition", definition}});
     }
   }
-  if (!options.csv.empty()) write_output(options.csv, std::string_view(rows.data(), rows.size()));
+  fmt::print("{:<{}}  {:>4}  {:>9}  {:<{}}  {:>9}  {:>7}  {:>6}\n", "MODEL", model_width, "SEED", "DATA SEED",
+             "TASK", task_width, "LENGTHS", "SAMPLES", "SCORE");
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const SampleHeader& header = all[i].header;
+    fmt::print("{:<{}}  {:>4}  {:>9}  {:<{}}  {:>9}  {:>7}  {:>6.1f}\n", all[i].model, model_width,
+               all[i].seed, all[i].data_seed, tasks[i], task_width,
+               fmt::format("{}..{}", header.lengths.front(), header.lengths.back()), header.samples,
+               100 * mean_value(all[i].rows).value());
+  }
+  for (const std::string& definition : definitions) fmt::print("{}\n", definition);
+  if (!options.csv.empty()) write_output(options.csv, csv_table(data));
   if (!options.output.empty()) {
     fmt::print("{} stored in {}; `che table` shows them\n", counted(all.size(), "result"),
                one_line(options.output, kWholeText));

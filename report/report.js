@@ -21,12 +21,14 @@ for (const table of document.querySelectorAll("table.sortable")) {
       const key = (row) => {
         const cell = row.cells[column];
         if (!number) return cell.textContent;
-        return cell.dataset.value === undefined ? null : Number(cell.dataset.value);
+        const value = Number((cell.dataset.value ?? "nan").replace("inf", "Infinity"));
+        return Number.isNaN(value) ? null : value;
       };
       body.append(...Array.from(original).sort((one, other) => {
         const a = key(one);
         const b = key(other);
         if (a === null || b === null) return (a === null) - (b === null);
+        if (a === b) return 0;  // Two infinite values, too, whose difference is no number.
         return sign * (number ? a - b : a.localeCompare(b));
       }));
     });

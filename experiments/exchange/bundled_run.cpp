@@ -120,10 +120,8 @@ void check_metrics(const std::vector<MetricsRow>& rows, std::int64_t steps, cons
       throw Error(fmt::format("{}: the number {} at step {}; allowed: finite numbers from 0 on", file, value,
                               row.step));
     }
-    const bool is_later = before == nullptr || row.step > before->step;
-    if (!is_later || row.step < 1 || row.step > steps) {
-      throw Error(
-          fmt::format("{}: a row of step {}; allowed: rows by step from 1 to {}", file, row.step, steps));
+    if (row.step < 1 || row.step > steps) {
+      throw Error(fmt::format("{}: a row of step {}; allowed: steps from 1 to {}", file, row.step, steps));
     }
     if (before != nullptr && row.seconds < before->seconds) {
       throw Error(fmt::format("{}: {} seconds at step {}, and {} at step {} before; allowed: times that grow",

@@ -24,6 +24,7 @@
 #include "experiments/plan/identity.h"
 #include "experiments/plan/run_config.h"
 #include "models/architectures/foreign.h"
+#include "tasks/declared/task_definition.h"
 
 namespace che {
 namespace {
@@ -210,16 +211,22 @@ void mark_as_replaced(const RunFolder& folder, RunStatus status) {
 
 }  // namespace
 
+TaskConfig task_config(const SampleHeader& header) {
+  TaskConfig task;
+  if (header.definition.empty()) {
+    task.reset(header.task);
+    task.options = Registry<TaskEntry>::instance().get(task.name).options.with(header.options);
+  } else {
+    task.name = header.task;
+    task.definition = parse_task_definition(header.definition, "definition").canonical();
+  }
+  return task;
+}
+
 RunConfig prediction_config(const ScoredPredictions& scored) {
   const SampleHeader& header = scored.header;
   RunConfig config;
-  if (header.definition.empty()) {
-    config.task.reset(header.task);
-    config.task.options = Registry<TaskEntry>::instance().get(config.task.name).options.with(header.options);
-  } else {
-    config.task.name = header.task;
-    config.task.definition = header.definition;
-  }
+  config.task = task_config(header);
   config.model = foreign_model(scored.model);
   config.seed = scored.seed;
   config.data_seed = scored.data_seed;

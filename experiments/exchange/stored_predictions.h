@@ -13,6 +13,9 @@
 
 namespace che {
 
+// The task that a header of predictions names. Throws Error (usage) for an option that it does not have.
+TaskConfig task_config(const SampleHeader& header);
+
 // The config under which results of the predictions are stored: the task, the model's name and seed, and the
 // evaluation that `che run` would need for the same samples. Throws Error (usage) for what no config may
 // have.

@@ -203,10 +203,13 @@ std::vector<std::string> models_left_out(const std::vector<RunFolder>& runs,
   for (const RunFolder& run : chosen) left_out.erase(run.config().foreign_name());
   const bool is_by_name = std::ranges::all_of(
       of_training, [](const std::string& condition) { return condition.starts_with("encoding="); });
+  std::string named = of_training.front().substr(of_training.front().find('=') + 1);
+  if (named.starts_with('[') && named.ends_with(']')) named = named.substr(1, named.size() - 2);
   std::vector<std::string> lines;
   for (const auto& [model, count] : left_out) {
-    const std::string remedy = is_by_name ? fmt::format("to keep it, name it too: encoding=[rope,{}]", model)
-                                          : "of a model outside che only task, seed and evaluation are known";
+    const std::string remedy = is_by_name
+                                   ? fmt::format("to keep it, name it too: encoding=[{},{}]", named, model)
+                                   : "of a model outside che only task, seed and evaluation are known";
     lines.push_back(fmt::format("the model {} ({}), by --only {}; {}", model, counted(count, "run"),
                                 fmt::join(of_training, " --only "), remedy));
   }

@@ -245,6 +245,7 @@ std::vector<MetricsRow> parse_metrics(std::string_view text, std::string_view id
                     .seconds = csv.real(i, 4)});
     if (has_validation && !csv.text(i, 5).empty()) rows.back().validation_loss = csv.real(i, 5);
     if (!is_share(rows.back().accuracy)) csv.fail(i, 2, "a number from 0 to 1");
+    if (i > 0 && rows[i].step <= rows[i - 1].step) csv.fail(i, 0, "steps that ascend");
   }
   csv.check_checksum(id);
   return rows;

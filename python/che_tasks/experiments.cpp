@@ -17,6 +17,7 @@
 #include "experiments/plan/sweep.h"
 #include "experiments/store/run_rows.h"
 #include "python/che_tasks/bindings.h"
+#include "tasks/declared/task_definition.h"
 
 namespace che {
 namespace {
@@ -123,6 +124,9 @@ py::dict describe(const ScoredPredictions& scored) {
   py::dict accuracy;
   for (const EvaluationRow& row : scored.rows) accuracy[py::int_(row.length)] = row.accuracy;
   score["accuracy"] = accuracy;
+  score["options"] = scored.header.options;
+  const TaskConfig task = task_config(scored.header);
+  score["definition"] = task.is_declared() ? definition_digest(task.definition) : "";
   return score;
 }
 

@@ -34,7 +34,8 @@ MAX_HEADER = 1 << 20  # Characters that are read of a file's first line.
 class Score:
   """The accuracy of a model on one task.
 
-  `accuracy` is by test length, `score` its mean over the lengths, both fractions of 1.
+  `accuracy` is by test length, `score` its mean over the lengths, both fractions of 1. `options` are the task's that
+  differ from their defaults. `definition` is the digest of a declared task's definition; "" for a built-in task.
   """
 
   model: str
@@ -46,6 +47,8 @@ class Score:
   evaluation_seed: int
   score: float
   accuracy: Mapping[int, float]
+  options: Mapping[str, str]
+  definition: str
 
 
 def _symbols(predicted: Any, batch: Batch, symbols: int) -> np.ndarray[Any, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import operator
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -58,7 +59,7 @@ def test_sets(
 
   Raises ValueError for an unknown task or option, and for another number of samples.
   """
-  return TestSets(bound(task, options), sorted(set(lengths)), samples, seed)
+  return TestSets(bound(task, options), sorted(set(map(operator.index, lengths))), samples, seed)
 
 
 test_sets.__test__ = False  # type: ignore[attr-defined]

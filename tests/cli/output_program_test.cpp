@@ -78,7 +78,10 @@ TEST_F(OutputProgram, OutputsGoIntoPipesAndStandardOutput) {
   EXPECT_TRUE(std::filesystem::is_fifo(pipe));
   const Outcome table = che({"table", results(), "--format", "csv", "--output", "/dev/stdout"});
   EXPECT_EQ(table.output, text);
+  const Outcome piped = shell(
+      fmt::format("{{ {} report {} --output /dev/stdout || echo failed; }} | cat", CHE_PROGRAM, results()));
   const std::string page = output_of({"report", results(), "--output", "/dev/stdout"});
+  EXPECT_EQ(piped.output, page);
   EXPECT_TRUE(page.starts_with("<!DOCTYPE html>")) << page.substr(0, 100);
   EXPECT_TRUE(page.ends_with("</html>\n")) << "no names of files in a page";
   EXPECT_EQ(page.find("table.csv"), std::string::npos) << "no link to what is not written";

@@ -11,6 +11,7 @@
 
 #include "experiments/plan/evaluation_settings.h"
 #include "experiments/results/read_results.h"
+#include "models/architectures/foreign.h"
 #include "tables/formats/formats.h"
 #include "tables/result_tables.h"
 #include "tests/contains.h"
@@ -324,6 +325,22 @@ TEST(FigureData, DifferencesPairADapeOfAnySizeWithItsHost) {
   const DataTable data = difference_data({.table = make_table(open_runs(scratch.path()))});
   EXPECT_EQ(column(data, "one_encoding"), Texts{"dape_kerple(dape.hidden=8)"});
   EXPECT_EQ(column(data, "other_encoding"), Texts{"kerple"});
+}
+
+// Repetitions of a model outside che are no pairs, and each column has its own number of them.
+TEST(FigureData, DifferencesNeedTwoRepetitionsOfBothColumns) {
+  const ScratchFolder scratch;
+  for (std::int64_t seed = 0; seed < 3; ++seed) {
+    RunConfig model = made_up_config("even_pairs", "rope", seed);
+    model.model = foreign_model("my_lstm");
+    store_run(scratch.path(), model, RunState::kFinished, 0.75);
+  }
+  store_run(scratch.path(), made_up_config("even_pairs", "kerple"), RunState::kFinished, 0.5);
+  const ResultTable table = make_table(open_runs(scratch.path()));
+  const std::pair<std::string, std::string> columns{"my_lstm", "kerple"};
+  for (const auto& pair : {columns, {columns.second, columns.first}}) {
+    EXPECT_TRUE(difference_data({.table = table, .compared = {pair}}).rows.empty()) << pair.first;
+  }
 }
 
 // A block is post_norm by default on tasks, and pre_norm on texts.

@@ -146,6 +146,33 @@ class Predictions(unittest.TestCase):
       halves = [right[i : i + 64].sum() / batch.mask[i : i + 64].sum() for i in (0, 64)]
       self.assertAlmostEqual(score.accuracy[batch.length], np.mean(halves), places=12)
     self.assertAlmostEqual(score.score, np.mean(list(score.accuracy.values())), places=12)
+    self.assertEqual((score.options, score.definition), ({}, ""))
+
+  def test_lengths_may_be_numpy_integers(self):
+    self.sets = che_tasks.test_sets("parity_check", np.arange(50, 100, 25), 64)
+    [score] = che_tasks.score(self.write(lambda batch: batch.output))
+    self.assertEqual(score.accuracy, {50: 1, 75: 1})
+
+  def test_scores_name_options_and_definitions(self):
+    for sets, options, printed in (
+      (
+        che_tasks.test_sets("odds_first", [20], 64, options={"order": "odd_first"}),
+        ["order"],
+        r"odds_first\(order=odd_first\)",
+      ),
+      (
+        che_tasks.test_sets(str(SOURCE / "tasks/files/tomita_4.yaml"), [20], 64),
+        [],
+        "tomita_4: definition [0-9a-f]{8}\n",
+      ),
+    ):
+      self.sets = sets
+      file = self.write(lambda batch: batch.output, data_seed=7)
+      [score] = che_tasks.score(file)
+      self.assertEqual(list(score.options), options)
+      self.assertRegex(score.definition, "^[0-9a-f]{8}$" if not options else "^$")
+      self.assertRegex(che("score", file), printed)
+      self.assertRegex(che("score", file), " 7 +")
 
   def test_results_are_shown_by_the_program(self):
     file = self.write(lambda batch: batch.output)

@@ -48,6 +48,7 @@ TEST_F(ModelsLeftOut, ByAChoiceOfEncodingsThatDoesNotNameThem) {
   EXPECT_THAT(by({"encoding=[rope]"}), ElementsAre(line));
   EXPECT_THAT(by({"encoding=[rope,my_lstm]"}), IsEmpty());
   EXPECT_THAT(by({"encoding=my_lstm"}), IsEmpty());
+  EXPECT_THAT(by({"encoding=kerple"}), ElementsAre(testing::EndsWith("encoding=[kerple,my_lstm]")));
   // And the table says it.
   bool is_noted = false;
   for (const Fact& fact :

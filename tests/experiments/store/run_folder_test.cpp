@@ -54,8 +54,11 @@ TEST_F(RunFolderTest, MetricsComeBackBitForBit) {
   EXPECT_TRUE(folder.metrics().empty());
   std::vector<MetricsRow> rows;
   for (const double value : kOddNumbers) {
-    rows.push_back(
-        {.step = 9'000'000'000'000, .loss = value, .accuracy = 0.7, .gradient_norm = value, .seconds = 1});
+    rows.push_back({.step = 9'000'000'000'000 + std::ssize(rows),
+                    .loss = value,
+                    .accuracy = 0.7,
+                    .gradient_norm = value,
+                    .seconds = 1});
   }
   folder.write_metrics(rows);
   const std::vector<MetricsRow> read = RunFolder::open(folder.path()).metrics();
