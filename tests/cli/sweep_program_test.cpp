@@ -323,9 +323,8 @@ TEST_F(SweepProgramTest, StopsAtACheckpointAndGoesOn) {
     const Outcome outcome = finish(process);
     EXPECT_EQ(75, outcome.exit_code) << signal << outcome.output;
     const auto states = contents(results(), "status.json");
-    EXPECT_TRUE(std::any_of(
-        states.begin(), states.end(),
-        [](const auto& file) { return file.second.find("\"interrupted\"") != std::string::npos; }))
+    EXPECT_TRUE(std::ranges::any_of(
+        states, [](const auto& file) { return file.second.find("\"interrupted\"") != std::string::npos; }))
         << signal << outcome.output;
     // Fewer operations are left than for a run from the start.
     const auto steps_left = [&](const std::string& folder) {
