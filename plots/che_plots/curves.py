@@ -224,7 +224,8 @@ def draw_perplexity(
   axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
   axes.xaxis.set_minor_locator(NullLocator())
   low, high = axes.get_ylim()
-  axes.yaxis.set_major_locator(MaxNLocator(5) if high < 3 * low else LogLocator(subs=(1, 2, 5)))
+  # A scale of less than 5 to 1 may hold one of the marks 1, 2, 5, 10, ... alone.
+  axes.yaxis.set_major_locator(MaxNLocator(5) if high < 5 * low else LogLocator(subs=(1, 2, 5)))
   axes.yaxis.set_major_formatter(ScalarFormatter())
   axes.yaxis.set_minor_locator(NullLocator())
 
