@@ -34,8 +34,8 @@ int plot(const PlotOptions& options) {
     throw Error("several experiments need --output: the figures belong to no one folder");
   }
   const RunChoice choice = options.runs.choice();
-  if (const std::string rule = options.runs.narrowing(); options.output.empty() && !rule.empty()) {
-    throw Error(rule + " needs --output: figures read another way do not replace the experiment's own");
+  if (const std::string narrowing = options.runs.narrowing(); options.output.empty() && !narrowing.empty()) {
+    throw Error(narrowing + " needs --output: figures read another way do not replace the experiment's own");
   }
   ResultTable table = read_table(options.runs.paths(), choice, options.runs.rules());
   const auto is_text = [](const TableRow& row) { return row.level == Level::kText; };

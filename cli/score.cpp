@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -11,7 +10,6 @@
 #include "core/text.h"
 #include "experiments/exchange/stored_predictions.h"
 #include "tables/formats/formats.h"
-#include "tasks/declared/task_definition.h"
 
 namespace che {
 namespace {
@@ -26,15 +24,11 @@ int score(const ScoreOptions& options) {
   check_output_file("--csv", options.csv, options.files);
   const std::vector<ScoredPredictions> all = score_files(options.files, options.output);
   std::vector<std::string> tasks;
-  std::set<std::string> definitions;
   DataTable data;
   std::size_t model_width = 5;
   std::size_t task_width = 4;
   for (const ScoredPredictions& scored : all) {
-    const TaskConfig config = task_config(scored.header);
-    const std::string task = tasks.emplace_back(config.label().text());
-    const std::string definition = config.is_declared() ? definition_digest(config.definition) : "";
-    if (config.is_declared()) definitions.insert(fmt::format("{}: definition {}", task, definition));
+    const std::string task = tasks.emplace_back(task_config(scored.header).own_label().text());
     model_width = std::max(model_width, scored.model.size());
     task_width = std::max(task_width, task.size());
     for (const EvaluationRow& row : scored.rows) {
@@ -46,8 +40,7 @@ int score(const ScoreOptions& options) {
                     {"samples", row.samples},
                     {"seed", row.seed},
                     {"accuracy", row.accuracy},
-                    {"data_seed", scored.data_seed},
-                    {"definition", definition}});
+                    {"data_seed", scored.data_seed}});
     }
   }
   fmt::print("{:<{}}  {:>4}  {:>9}  {:<{}}  {:>9}  {:>7}  {:>6}\n", "MODEL", model_width, "SEED", "DATA SEED",
@@ -59,7 +52,6 @@ int score(const ScoreOptions& options) {
                fmt::format("{}..{}", header.lengths.front(), header.lengths.back()), header.samples,
                100 * mean_value(all[i].rows).value());
   }
-  for (const std::string& definition : definitions) fmt::print("{}\n", definition);
   if (!options.csv.empty()) write_output(options.csv, csv_table(data));
   if (!options.output.empty()) {
     fmt::print("{} stored in {}; `che table` shows them\n", counted(all.size(), "result"),

@@ -183,8 +183,7 @@ DataTable difference_data(const FigureSource& source) {
       continue;  // These two have no runs that can be compared.
     }
     for (const ComparedTask& task : comparison->tasks) {
-      const std::size_t fewer = task.paired ? task.seeds : std::min(task.seeds, task.other_seeds);
-      if (fewer < 2 || !task.difference) continue;
+      if (std::min(task.seeds, task.other_seeds) < 2 || !task.difference) continue;
       Row row = {std::string(level_name(task.level)), task.task.text(),
                  task.length ? TableValue(*task.length) : TableValue()};
       columns.append(row, task.task, comparison->one);

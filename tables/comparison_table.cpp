@@ -2,7 +2,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <set>
 #include <utility>
@@ -120,7 +119,7 @@ void append_method_notes(std::vector<Note>& notes, const std::vector<Comparison>
   bool has_interval = false;
   bool lacks_interval = false;
   bool lacks_test = false;
-  bool has_infinite = false;
+  bool has_huge = false;
   bool share_seeds = false;
   bool has_groups = false;
   for (const Comparison& comparison : comparisons) {
@@ -130,7 +129,7 @@ void append_method_notes(std::vector<Note>& notes, const std::vector<Comparison>
       before = &task.task;
       lacks_test = lacks_test || !(task.p || task.share_seeds);
       share_seeds = share_seeds || task.share_seeds;
-      has_infinite = has_infinite || std::isinf(task.one.value_or(0)) || std::isinf(task.other.value_or(0));
+      has_huge = has_huge || task.has_huge;
       has_groups = has_groups || !task.paired;
       if (task.paired) max_pairs = std::max(max_pairs, task.seeds);
       has_interval = has_interval || task.interval;
@@ -161,7 +160,7 @@ void append_method_notes(std::vector<Note>& notes, const std::vector<Comparison>
   }
   if (lacks_test) {
     add_note(notes, NoteKind::kReading, "A test needs two seeds or more{}{}.",
-             has_groups ? " on both sides" : "", has_infinite ? ", and scores that are all finite" : "");
+             has_groups ? " on both sides" : "", has_huge ? ", and scores that are all below 1e150" : "");
   }
   append_shared_seeds_note(notes, share_seeds);
   if (tests > 0) {

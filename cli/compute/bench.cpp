@@ -63,7 +63,7 @@ std::vector<RunConfig> configs_of(const BenchOptions& options) {
 }
 
 nlohmann::ordered_json to_json(const RunConfig& config, std::int64_t length, const StepCost& cost) {
-  nlohmann::ordered_json row{{"task", config.task.name},
+  nlohmann::ordered_json row{{"task", config.row_label().text()},
                              {"encoding", config.column_label().text()},
                              {"length", length},
                              {"tokens", cost.tokens},

@@ -106,8 +106,9 @@ bool store_rows(std::vector<EvaluationRow>& stored, const ScoredPredictions& sco
   warn(fmt::format(
       "{} of {}, model_seed {}: replaced the stored accuracy at {} (mean {:.1f} %, now {:.1f} %){}; a "
       "repetition needs a model_seed of its own",
-      scored.header.task, scored.model, scored.seed, counted(replaced.count, "test length"),
-      percent * replaced.accuracy_before, percent * replaced.accuracy_now,
+      task_config(scored.header).own_label().text(), scored.model, scored.seed,
+      counted(replaced.count, "test length"), percent * replaced.accuracy_before,
+      percent * replaced.accuracy_now,
       removed > 0 ? fmt::format(" and removed {} of these earlier predictions", counted(removed, "other row"))
                   : ""));
   return true;
@@ -139,7 +140,8 @@ std::vector<std::string> stated_training(std::vector<std::string> statements, co
     statements.clear();
   } else if (std::erase(statements, now) == 0) {
     warn(fmt::format("{} of {}, model_seed {}: rows that stay are of another training: {}; these are of: {}",
-                     scored.header.task, scored.model, scored.seed, fmt::join(statements, " | "), now));
+                     task_config(scored.header).own_label().text(), scored.model, scored.seed,
+                     fmt::join(statements, " | "), now));
   }
   statements.insert(statements.begin(), now);
   constexpr std::size_t kMaxStatements = 100;  // A status has 1,000 values at most; the oldest go.

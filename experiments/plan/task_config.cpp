@@ -90,4 +90,12 @@ TaskLabel TaskConfig::label() const {
   return {.name = name, .settings = settings_off_default("task", fields_of(*this), fields_of(defaults))};
 }
 
+TaskLabel TaskConfig::own_label() const {
+  TaskLabel own = label();
+  if (is_declared()) {
+    own.settings.push_back({.path = "task.definition", .value = definition_digest(definition)});
+  }
+  return own;
+}
+
 }  // namespace che

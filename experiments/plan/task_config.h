@@ -32,6 +32,8 @@ struct TaskConfig {
 
   // The task with every setting that is off its default.
   TaskLabel label() const;
+  // That label, with the definition's digest where a file declares the task.
+  TaskLabel own_label() const;
 };
 
 // The version of the task that a config names: of its generator, or of its definition.

@@ -87,10 +87,8 @@ std::vector<double> scores_by_seed(const Scores& scores, const Design& design) {
   return means;
 }
 
-// Infinite perplexities have no order among themselves, and so no test.
-// Whether sums of squares of these values are finite, which tests need.
-bool are_finite(const std::vector<double>& values) {
-  return std::ranges::all_of(values, [](double value) { return std::abs(value) < 1e150; });
+bool has_huge(const std::vector<double>& scores) {
+  return std::ranges::any_of(scores, [](double score) { return !(std::abs(score) < kHugeScore); });
 }
 
 // Returns nothing where both scores are infinite, because their difference is no number.
@@ -106,7 +104,8 @@ void compare_pairs(ComparedTask& result, const std::vector<double>& one, const s
   std::vector<double> differences;
   for (std::size_t i = 0; i < one.size(); ++i) differences.push_back(one[i] - other[i]);
   result.difference = known_difference(differences, aggregate);
-  if (result.share_seeds || !are_finite(differences)) return;
+  result.has_huge = has_huge(one) || has_huge(other);
+  if (result.share_seeds || result.has_huge) return;
   if (one.size() > 1) {
     result.p = sign_flip_p(differences, aggregate);
     result.detectable = detectable_difference(differences);
@@ -117,7 +116,8 @@ void compare_pairs(ComparedTask& result, const std::vector<double>& one, const s
 void compare_groups(ComparedTask& result, const std::vector<double>& one, const std::vector<double>& other,
                     Aggregate aggregate) {
   result.difference = known_difference({*result.one - *result.other}, aggregate);
-  if (result.share_seeds || !are_finite(one) || !are_finite(other)) return;
+  result.has_huge = has_huge(one) || has_huge(other);
+  if (result.share_seeds || result.has_huge) return;
   const std::size_t fewer = std::min(one.size(), other.size());
   if (fewer > 1) {
     result.p = relabelling_p(one, other, aggregate);

@@ -20,6 +20,9 @@ struct ComparedRuns {
   bool did_not_train() const { return counted > 0 && untrained == counted; }
 };
 
+// Tests need sums of squares of scores, which are infinite for perplexities from about here on.
+inline constexpr double kHugeScore = 1e150;
+
 // Two encodings on one task, paired over the seeds that both finished with one learning rate, as many as
 // possible. The score of a seed is its mean over all rates that both finished with all these seeds. So pairs
 // are independent and differ in nothing but the encoding. Where one of the two is a model outside che, seeds
@@ -37,7 +40,8 @@ struct ComparedTask {
   std::size_t documents = 0;    // Those that the windows are of.
   std::size_t seeds = 0;        // Pairs, or the repetitions of `one`
   std::size_t other_seeds = 0;  // and of `other`.
-  bool share_seeds = false;     // Some are not independent; see are_independent. There is no test then.
+  bool share_seeds = false;     // Some are not independent; see are_independent. There is no test then,
+  bool has_huge = false;        // nor where a score is kHugeScore or more.
   std::vector<double> rates;    // Learning rates that count, ascending; empty where a rule selected them.
   std::size_t unpaired = 0;     // Finished runs that do not count.
   ComparedRuns one_runs;

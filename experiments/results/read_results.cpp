@@ -201,8 +201,7 @@ std::vector<std::string> models_left_out(const std::vector<RunFolder>& runs,
     if (config.is_foreign() && all_hold(filters, config)) ++left_out[config.foreign_name()];
   }
   for (const RunFolder& run : chosen) left_out.erase(run.config().foreign_name());
-  const bool is_by_name = std::ranges::all_of(
-      of_training, [](const std::string& condition) { return condition.starts_with("encoding="); });
+  const bool is_by_name = of_training.size() == 1 && of_training.front().starts_with("encoding=");
   std::string named = of_training.front().substr(of_training.front().find('=') + 1);
   if (named.starts_with('[') && named.ends_with(']')) named = named.substr(1, named.size() - 2);
   std::vector<std::string> lines;

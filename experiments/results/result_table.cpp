@@ -234,7 +234,8 @@ void fill_cells(ResultTable& table) {
     }
     const auto rank = [&](std::size_t of) {
       const TableRun& one = table.runs[of];
-      return std::pair(run.metric.gain(*one.score), one.training && one.training->trained);
+      const int trained = !one.training ? 1 : one.training->trained ? 2 : 0;
+      return std::pair(run.metric.gain(*one.score), trained);
     };
     if (cell.finished.empty() || rank(i) > rank(cell.best)) cell.best = i;
     cell.finished.push_back(i);

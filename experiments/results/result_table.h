@@ -86,7 +86,7 @@ struct TableCell {
   std::vector<std::size_t> finished;   // Indices of the runs with a score, in ResultTable::runs.
   std::vector<std::size_t> missing;    // Indices of the runs without a score.
   std::optional<ScoreSummary> scores;  // Present with a finished run.
-  std::size_t best = 0;                // Index of the best run; of tied ones, one that trained.
+  std::size_t best = 0;                // Index of the best run; of tied ones, one that may have trained.
   // Numbers of finished runs that trained and that did not (see TrainingOutcome). Some may be in neither.
   std::size_t trained = 0;
   std::size_t untrained = 0;
@@ -97,8 +97,8 @@ struct TableCell {
   std::optional<double> best_error;  // Standard error of its score from the test samples.
   std::optional<double> mean_error;  // Standard error of the mean over the finished runs.
 
-  // True if the runs behind the number did not train, so that it says nothing about extrapolation. The run
-  // with the maximum counts for the maximum, every finished run for other aggregates.
+  // True if the runs behind the number did not train, so that it says nothing about extrapolation. The runs
+  // with the maximum count for the maximum, every finished run for other aggregates.
   bool did_not_train(Aggregate aggregate) const {
     if (aggregate == Aggregate::kMax) return best_trained == false;
     return !finished.empty() && untrained == finished.size();

@@ -32,7 +32,7 @@ bool is_measured(const StepRows& rows, std::int64_t step, const RunConfig& confi
 bool is_shorter(const RunFolder& other, const RunFolder& run) {
   const RunConfig& config = run.config();
   const std::int64_t steps = other.config().training.steps;
-  if (steps == 0 || steps >= config.training.steps || !has_checkpoint(other.path())) return false;
+  if (steps == 0 || steps >= config.training.steps) return false;
   const StoredRun stored = other.read();
   if (stored.status.state != RunState::kFinished || !stored.damage.empty()) return false;
   return std::ranges::all_of(config.evaluation.at_steps, [&](std::int64_t step) {
@@ -80,22 +80,23 @@ StoredRuns::Group StoredRuns::read_group(std::string_view readable) const {
   return group;
 }
 
-const std::vector<RunFolder>& StoredRuns::of_other_steps(const RunFolder& run) const {
+const std::vector<RunFolder>& StoredRuns::of_any_steps(const RunFolder& run) const {
+  const std::string readable = readable_part(run.id());
+  const std::string id = id_of_any_steps(run.config());
   const std::scoped_lock lock(mutex_);
   if (!entries_) {
     std::error_code error;
     entries_ = entries_of(experiment_ / "runs", error);
   }
-  const std::string readable = readable_part(run.id());
   auto group = groups_.find(readable);
   if (group == groups_.end()) group = groups_.emplace(readable, read_group(readable)).first;
-  return group->second[id_of_any_steps(run.config())];
+  return group->second[id];
 }
 
 std::vector<RunFolder> shorter_runs(const RunFolder& run, const StoredRuns& stored, std::size_t most) {
   std::vector<RunFolder> shorter;
   if (!run.config().training.is_begin_of_longer_run()) return shorter;
-  for (const RunFolder& other : stored.of_other_steps(run)) {
+  for (const RunFolder& other : stored.of_any_steps(run)) {
     if (shorter.size() == most) break;
     if (is_shorter(other, run)) shorter.push_back(other);
   }

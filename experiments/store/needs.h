@@ -18,18 +18,18 @@
 namespace che {
 
 // The runs of an experiment that have a checkpoint, as the first question finds them. Whoever asks for many
-// runs keeps one of these, which reads a config once. Several threads may ask.
+// runs keeps one of these, which reads a config once. Several threads may ask, and one of them reads.
 class StoredRuns {
  public:
-  StoredRuns() = default;  // There are none.
+  StoredRuns() : entries_(std::in_place) {}  // There are none.
   explicit StoredRuns(std::filesystem::path experiment) : experiment_(std::move(experiment)) {}
 
-  // Returns those that differ from `run` (which may not be stored yet) in their training steps alone, the
-  // longest first. Leaves out what cannot be read.
-  const std::vector<RunFolder>& of_other_steps(const RunFolder& run) const;
+  // Returns those that are `run` (which may not be stored yet) but for their training steps, the longest
+  // first. Leaves out what cannot be read.
+  const std::vector<RunFolder>& of_any_steps(const RunFolder& run) const;
 
  private:
-  using Group = std::map<std::string, std::vector<RunFolder>>;  // By what of_other_steps() compares.
+  using Group = std::map<std::string, std::vector<RunFolder>>;  // By what of_any_steps() compares.
 
   Group read_group(std::string_view readable) const;
 

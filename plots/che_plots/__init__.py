@@ -6,7 +6,7 @@ import sys
 
 def set_up() -> None:
   """Gives matplotlib the style of che; a program whose Python lacks it goes on in /usr/bin/python3, Debian's."""
-  os.environ["MPLBACKEND"] = "agg"  # That of a notebook, which is inherited, may be unknown here.
+  os.environ["MPLBACKEND"] = "agg"  # An inherited backend, such as a notebook's, may be unknown here.
   try:
     import matplotlib
   except ImportError:

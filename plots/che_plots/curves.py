@@ -194,7 +194,7 @@ def accuracy(rows: list[Row], width: float) -> Sheet:
     handles.append(Patch(color=SHADE, linewidth=0, label=shade))
   ends = {name for members in tasks.values() for name in ends_of_score(members)}
   if ends:
-    handles.append(handle(f"{' and '.join(sorted(ends))} scored length", **SCORED))
+    handles.append(handle(f"{' and '.join(sorted(ends))} scored length{'s' * (len(ends) > 1)}", **SCORED))
   lowest = {lowest_percent(known(members, *ACCURACIES)) for members in tasks.values()}
   caption = caption_of(
     rows,
@@ -231,7 +231,7 @@ def draw_perplexity(
 
 
 def powers_of_two(low: float, high: float) -> list[float]:
-  """Returns at most seven from `low` to `high`, or these two ends if there are fewer than two between them."""
+  """Returns at most seven from `low` to `high`, or these two where there are fewer than two."""
   powers = range(math.ceil(math.log2(low)), math.floor(math.log2(high)) + 1)
   if len(powers) < 2:
     return sorted({low, high})
@@ -239,7 +239,10 @@ def powers_of_two(low: float, high: float) -> list[float]:
 
 
 def marks_of(lengths: Sequence[float]) -> list[float]:
-  """Returns the lengths, which ascend, or powers of two where some stand closer than nine marks on their scale."""
+  """Returns the lengths, which ascend, or powers of two where two lengths would stand too close.
+
+  The scale is logarithmic and has room for nine marks, or for seven of many digits.
+  """
   closest = math.log2(lengths[-1] / lengths[0]) / 8.5
   if all(math.log2(high / low) >= closest for low, high in zip(lengths, lengths[1:])):
     return list(lengths)

@@ -124,8 +124,12 @@ py::dict describe(const ScoredPredictions& scored) {
   py::dict accuracy;
   for (const EvaluationRow& row : scored.rows) accuracy[py::int_(row.length)] = row.accuracy;
   score["accuracy"] = accuracy;
-  score["options"] = scored.header.options;
   const TaskConfig task = task_config(scored.header);
+  py::dict options;
+  for (const SettingValue& setting : task.label().settings) {
+    options[py::str(setting.path.substr(setting.path.find('.') + 1))] = setting.value;
+  }
+  score["options"] = options;
   score["definition"] = task.is_declared() ? definition_digest(task.definition) : "";
   return score;
 }

@@ -57,9 +57,13 @@ def test_sets(
 ) -> TestSets:
   """Test samples of your choice; `samples`, per length, is a multiple of 64.
 
-  Raises ValueError for an unknown task or option, and for another number of samples.
+  Raises ValueError for an unknown task or option, for other lengths, and for another number of samples.
   """
-  return TestSets(bound(task, options), sorted(set(map(operator.index, lengths))), samples, seed)
+  try:
+    whole = set(map(operator.index, lengths))
+  except TypeError as error:
+    raise ValueError(f"lengths: got {lengths!r}; allowed: whole numbers") from error
+  return TestSets(bound(task, options), sorted(whole), samples, seed)
 
 
 test_sets.__test__ = False  # type: ignore[attr-defined]

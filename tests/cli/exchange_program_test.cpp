@@ -53,9 +53,8 @@ TEST_F(ExchangeProgram, ScoresWhatItExported) {
   const std::string rows = (folder_ / "accuracy.csv").string();
   expect_contains(output_of({"score", right, "--csv", rows}),
                   {"my_model", "reverse_string", "17..80", "256", "100.0"});
-  expect_contains(read_file(rows),
-                  {"model,model_seed,task,suite,length,samples,seed,accuracy,data_seed,definition\n",
-                   "my_model,3,reverse_string,quick/v1,17,256,0,1,0,\n"});
+  expect_contains(read_file(rows), {"model,model_seed,task,suite,length,samples,seed,accuracy,data_seed\n",
+                                    "my_model,3,reverse_string,quick/v1,17,256,0,1,0\n"});
 
   const std::string wrong = predict("reverse_string.jsonl", [](int symbol) { return 1 - symbol; });
   expect_contains(che({"score", wrong}).output, {" 0.0"});

@@ -314,7 +314,7 @@ TEST_F(ProgramTest, DrawsTheFiguresThatHaveSomethingToShow) {
   EXPECT_EQ(3 * 3, std::count(all.begin(), all.end(), '\n')) << "nothing is varied or repeated: " << all;
   EXPECT_TRUE(std::filesystem::exists(figures + "/map.pdf"));
   const Outcome one =
-      che({"plot", results(), "--figure", "learning", "--format", "svg", "--output", figures});
+      che({"plot", results(), "--figure", "learning,learning", "--format", "svg", "--output", figures});
   EXPECT_EQ(figures + "/learning.svg\n", one.output);
   EXPECT_TRUE(read_file(figures + "/figure-data/learning.csv").starts_with("level,task,encoding,label,"));
   expect_refusal(che({"plot", results(), "--figure", "effects"}), {"nothing to draw", "learning_rate"});

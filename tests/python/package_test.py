@@ -154,6 +154,8 @@ class Predictions(unittest.TestCase):
     self.assertEqual(score.accuracy, {50: 1, 75: 1})
 
   def test_scores_name_options_and_definitions(self):
+    with self.assertRaisesRegex(ValueError, "lengths: got \\[20.5\\]; allowed: whole numbers"):
+      che_tasks.test_sets("odds_first", [20.5])
     for sets, options, printed in (
       (
         che_tasks.test_sets("odds_first", [20], 64, options={"order": "odd_first"}),
@@ -163,7 +165,7 @@ class Predictions(unittest.TestCase):
       (
         che_tasks.test_sets(str(SOURCE / "tasks/files/tomita_4.yaml"), [20], 64),
         [],
-        "tomita_4: definition [0-9a-f]{8}\n",
+        r"tomita_4\(definition=[0-9a-f]{8}\)",
       ),
     ):
       self.sets = sets

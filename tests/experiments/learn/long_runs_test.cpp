@@ -205,6 +205,11 @@ TEST(LongerRun, PassesOverRunsThatItCannotGoOnFrom) {
   EXPECT_NE(run.id(),
             assess(RunFolder::at(scratch.path(), config_of(50)), StoredRuns(scratch.path())).continues);
   std::ofstream(run.path() / "config.yaml") << config;
+  // Whoever names no stored runs asks for none, in the working folder either.
+  const fs::path before = fs::current_path();
+  fs::current_path(scratch.path());
+  EXPECT_EQ("", assess(RunFolder::at(scratch.path(), config_of(40))).continues);
+  fs::current_path(before);
   EXPECT_EQ("", assess(RunFolder::at(scratch.path(), other), stored).continues);
   EXPECT_EQ("", assess(RunFolder::at(scratch.path(), config_of(40, {3})), stored).continues);
 }

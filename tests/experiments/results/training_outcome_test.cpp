@@ -71,6 +71,11 @@ TEST(TrainingOutcome, CountsInItsCell) {
   EXPECT_EQ(mixed.untrained, 2U);
   EXPECT_FALSE(mixed.did_not_train(Aggregate::kMax)) << "of tied runs one that trained counts";
   EXPECT_EQ(1, table.runs[mixed.best].config.seed);
+  const RunConfig unknown = made_up_config("even_pairs", "alibi", 3);
+  std::filesystem::remove(store_run(scratch.path(), unknown, RunState::kFinished, 0.5).path() /
+                          "metrics.csv");
+  const ResultTable more = make_table(open_runs(scratch.path()));
+  EXPECT_FALSE(cell_called(more, "even_pairs", "alibi")->did_not_train(Aggregate::kMax)) << "one may have";
   EXPECT_FALSE(mixed.did_not_train(Aggregate::kMean));
   for (const Aggregate aggregate : {Aggregate::kMax, Aggregate::kMean}) {
     EXPECT_TRUE(cell_called(table, "even_pairs", "alibi")->did_not_train(aggregate));
