@@ -2,13 +2,13 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <xxhash.h>
 
 #include <algorithm>
 #include <utility>
 
 #include "core/error.h"
 #include "core/files.h"
+#include "core/hashes.h"
 #include "tasks/declared/finite_automaton.h"
 #include "tasks/declared/task_files.h"
 
@@ -53,9 +53,7 @@ std::string TaskDefinition::canonical() const {
   return text + fmt::format("generators: [{}]\n", fmt::join(quoted, ", "));
 }
 
-std::string definition_digest(std::string_view canonical) {
-  return fmt::format("{:08x}", XXH3_64bits(canonical.data(), canonical.size()) >> 32);
-}
+std::string definition_digest(std::string_view canonical) { return sha256(canonical).substr(0, 16); }
 
 bool is_task_file(std::string_view word) { return word.ends_with(".yaml") || word.ends_with(".yml"); }
 

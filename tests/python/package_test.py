@@ -165,14 +165,14 @@ class Predictions(unittest.TestCase):
       (
         che_tasks.test_sets(str(SOURCE / "tasks/files/tomita_4.yaml"), [20], 64),
         [],
-        r"tomita_4\(definition=[0-9a-f]{8}\)",
+        r"tomita_4\(definition=[0-9a-f]{16}\)",
       ),
     ):
       self.sets = sets
       file = self.write(lambda batch: batch.output, data_seed=7)
       [score] = che_tasks.score(file)
       self.assertEqual(list(score.options), options)
-      self.assertRegex(score.definition, "^[0-9a-f]{8}$" if not options else "^$")
+      self.assertRegex(score.definition, "^[0-9a-f]{16}$" if not options else "^$")
       self.assertRegex(che("score", file), printed)
       self.assertRegex(che("score", file), " 7 +")
 
