@@ -64,9 +64,10 @@ StoredRuns::Group StoredRuns::read_group(std::string_view readable) const {
   const auto name_of = [](const fs::path& entry) { return entry.filename().string(); };
   for (auto entry = std::ranges::lower_bound(*entries_, readable, {}, name_of);
        entry != entries_->end() && name_of(*entry).starts_with(readable); ++entry) {
-    if (readable_part(name_of(*entry)) != readable || !has_checkpoint(*entry)) continue;
+    if (readable_part(name_of(*entry)) != readable) continue;
     // A run that cannot be read is none to go on from; the commands that show runs say why.
     try {
+      if (!has_checkpoint(*entry)) continue;
       const InspectedRun other = RunFolder::inspect(*entry);
       if (other.run) group[id_of_any_steps(other.run->config())].push_back(*other.run);
     } catch (const Error&) {
@@ -98,7 +99,11 @@ std::vector<RunFolder> shorter_runs(const RunFolder& run, const StoredRuns& stor
   if (!run.config().training.is_begin_of_longer_run()) return shorter;
   for (const RunFolder& other : stored.of_any_steps(run)) {
     if (shorter.size() == most) break;
-    if (is_shorter(other, run)) shorter.push_back(other);
+    try {
+      if (is_shorter(other, run)) shorter.push_back(other);
+    } catch (const Error&) {
+      continue;
+    }
   }
   return shorter;
 }
