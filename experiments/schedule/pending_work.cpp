@@ -158,7 +158,6 @@ PendingWork prepare_training(const std::vector<RunConfig>& runs, const fs::path&
   std::vector<std::string> lost;
   std::vector<std::string> without_predictions;
   std::set<std::string> failed;
-  std::set<std::string> unchanged;  // Complete runs keep the settings of execution that computed them.
   PassedRuns passed;
   ContinuedRuns continued;
   OtherLogs other_logs;
@@ -182,7 +181,7 @@ PendingWork prepare_training(const std::vector<RunConfig>& runs, const fs::path&
   };
   for_each_in_order(runs.size(), look, [&](std::size_t i, Looked looked) {
     for (const std::string& warning : looked.warnings) print_warning(warning);
-    const RunFolder& folder = folders.emplace_back(std::move(looked.folder));
+    RunFolder& folder = folders.emplace_back(std::move(looked.folder));
     const RunNeeds& needs = looked.needs;
     if (!looked.passed.empty()) {
       if (passed.runs.empty()) passed.first = folder.id();
@@ -192,7 +191,7 @@ PendingWork prepare_training(const std::vector<RunConfig>& runs, const fs::path&
     if (needs.has_lost_predictions) without_predictions.push_back(folder.id());
     if (needs.is_complete()) {
       ++work.complete;
-      if (folder.execution_alone_differs()) unchanged.insert(folder.id());
+      folder.keep_execution();
       return;
     }
     if (!needs.continues.empty() || needs.has_model) continued.add(folder, needs);
@@ -204,9 +203,7 @@ PendingWork prepare_training(const std::vector<RunConfig>& runs, const fs::path&
   });
   if (!retrain) check_models_stored(lost);
   check_texts(folders, experiment);
-  for (const RunFolder& folder : folders) {
-    if (!unchanged.contains(folder.id())) folder.store_config();
-  }
+  for (const RunFolder& folder : folders) folder.store_config();
   if (!passed.runs.empty() && !retrain) work.notes.push_back(passed.text());
   if (!without_predictions.empty()) {
     work.notes.push_back(fmt::format(

@@ -125,17 +125,24 @@ RunFolder RunFolder::at(const fs::path& experiment, const RunConfig& config, con
     if (stored.id != folder.id()) throw Error(belongs_to_another(file, stored.id));
     keep_log_of_training(folder.config_.log, stored.config.log, folder);
     folder.config_is_stored_ = *text == stored_config_text(folder.config_);
-    RunConfig computed_alike = folder.config_;
-    computed_alike.execution = stored.config.execution;
-    computed_alike.log.tensorboard = stored.config.log.tensorboard;
-    folder.execution_alone_differs_ =
-        !folder.config_is_stored_ && *text == stored_config_text(computed_alike);
+    folder.stored_execution_ = stored.config.execution;
+    folder.stored_tensorboard_ = stored.config.log.tensorboard;
+    RunFolder computed_alike = folder;
+    computed_alike.keep_execution();
+    folder.execution_alone_differs_ = *text == stored_config_text(computed_alike.config_);
   } catch (const Error& damage) {
     if (damage.kind() == ErrorKind::kRuntime) throw;
     folder.config_is_damaged_ = true;
     warn(damage.what());
   }
   return folder;
+}
+
+void RunFolder::keep_execution() {
+  if (!stored_execution_) return;
+  config_.execution = *stored_execution_;
+  config_.log.tensorboard = stored_tensorboard_;
+  config_is_stored_ = execution_alone_differs_;
 }
 
 void RunFolder::store_config() const {
