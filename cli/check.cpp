@@ -28,12 +28,12 @@ struct CheckOptions {
   bool name = false;
 };
 
-// Says how many runs are tested at lengths that they are trained on; empty if none is.
+// Says how many runs are tested at lengths that do not exceed those of training; empty if none is.
 std::string tested_lengths_text(const std::vector<RunConfig>& runs) {
-  const std::ptrdiff_t count = std::ranges::count_if(runs, is_tested_within_training);
+  const std::ptrdiff_t count = std::ranges::count_if(runs, is_tested_below_training_end);
   if (count == 0) return "";
   return fmt::format(
-      "test lengths of {} of {} begin within the training lengths: their scores are not of longer inputs "
+      "not all test lengths of {} of {} exceed the training lengths: their scores are not of longer inputs "
       "alone\n",
       count, counted(runs.size(), "run"));
 }
@@ -48,6 +48,19 @@ std::string shared_data_text(const std::vector<RunConfig>& runs) {
   }
   if (seeds.size() < 2 || data_seeds.size() > 1) return "";
   return "repetitions share batches and random positions, which data_seed draws\n";
+}
+
+// Whether all cells have the same draws, each at every learning rate: then any two of them share all.
+bool share_repetitions(const std::vector<RunConfig>& runs, std::size_t draws) {
+  std::map<std::string, std::set<Repetition>> of_cells;
+  std::set<double> rates;
+  for (const RunConfig& run : runs) {
+    of_cells[cell_id(run)].emplace(draw_of(run), run.learning_rate);
+    rates.insert(run.learning_rate);
+  }
+  const std::set<Repetition>& first = of_cells.begin()->second;
+  return first.size() == draws * rates.size() &&
+         std::ranges::all_of(of_cells, [&](const auto& cell) { return cell.second == first; });
 }
 
 // Says how small a p-value `che compare` can find with this number of repetitions. Runs of a cell
@@ -68,11 +81,11 @@ std::string comparison_limit(const std::vector<RunConfig>& runs) {
            "each a seed and a data_seed of its own, or all of them one data_seed";
   }
   if (most == 1) return "one repetition per cell: `che compare` has no test of a difference";
-  if (fewest < most) {
+  if (fewest < most || !share_repetitions(runs, most)) {
     return fmt::format(
-        "{} to {} repetitions per cell: `che compare` pairs those that two cells share, and says "
-        "how small its p-value can be",
-        fewest, most);
+        "{}{} repetitions per cell: `che compare` pairs those that two cells share, at the same learning "
+        "rates, and says how small its p-value can be",
+        fewest < most ? fmt::format("{} to ", fewest) : "", most);
   }
   const double smallest = fewest <= kMaxExactPairs ? std::exp2(1 - static_cast<double>(fewest))
                                                    : 1 / static_cast<double>(kMaxDraws + 1);

@@ -15,6 +15,7 @@
 #include "core/config/reader.h"
 #include "core/error.h"
 #include "core/text.h"
+#include "experiments/plan/evaluation_config.h"
 #include "experiments/plan/evaluation_settings.h"
 #include "experiments/schedule/devices.h"
 #include "experiments/schedule/pending_work.h"
@@ -75,9 +76,10 @@ EvaluationRequest read_request(const EvaluateOptions& options) {
   };
   if (!options.lengths.empty()) {
     request.lengths = parse_number_or_range(options.lengths);
-    if (!request.lengths) {
-      throw Error(fmt::format("--lengths {}: allowed: a length, or {}, such as 501:1000:50", options.lengths,
-                              kIntegerRangeForms));
+    if (!request.lengths || request.lengths->step > max_length(/*of_text=*/true)) {
+      throw Error(
+          fmt::format("--lengths {}: allowed: a length, or {}, such as 501:1000:50, with a step up to {}",
+                      options.lengths, kIntegerRangeForms, max_length(/*of_text=*/true)));
     }
   }
   if (options.samples) {

@@ -37,6 +37,9 @@ void check_output_file(std::string_view option, const std::string& file,
     throw Error(fmt::format("{} {}: lies in the folder of a run; name another place", option, file));
   }
   std::error_code ignored;
+  if (fs::is_directory(file, ignored)) {
+    throw Error(fmt::format("{} {}: is a folder; name a file", option, file));
+  }
   if (fs::path(file).filename() == kQuotedFile && fs::exists(file, ignored)) {
     throw Error(
         fmt::format("{} {}: would replace the scores that tables quote; name another file", option, file));

@@ -18,9 +18,9 @@ namespace che {
 // Allows one of these words, and suggests one for a misspelt word.
 CLI::Validator one_of(const std::vector<std::string>& allowed);
 
-// Throws Error (usage) if `file`, which `option` ("--json") names, would lie in a folder that does not exist
-// or in a run's. Throws it too if it is one of the command's `inputs`. This is checked before the work whose
-// result it takes. An empty name is no file.
+// Throws Error (usage) if `file`, which `option` ("--json") names, is a folder or would lie in one that does
+// not exist or in a run's. Throws it too if it is one of the command's `inputs`. This is checked before the
+// work whose result it takes. An empty name is no file.
 void check_output_file(std::string_view option, const std::string& file,
                        const std::vector<std::string>& inputs = {});
 

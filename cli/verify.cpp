@@ -125,6 +125,8 @@ int retrain(const BundleSummary& summary, const RetrainingChoice& choice, const 
     recorded.log.every_steps = std::gcd(every_steps.at(without_steps(run.config)), validated);
     if (validated > 0) recorded.log.validation_steps = validated;
     if (!recorded.problem()) config.log = recorded.log;
+    // No run is stored with auto; a forged one trains alone.
+    if (config.execution.replicas == kAutoReplicas) config.execution.replicas = 1;
     if (!options.device.empty()) config.execution = on_device(config.execution, options.device);
   }
   check_devices(configs);  // Before anything is written.

@@ -263,7 +263,7 @@ void append_tested_lengths_note(std::vector<Note>& notes, const ResultTable& tab
   }
   if (runs.empty()) return;
   add_note(notes, NoteKind::kReading,
-           "Test lengths of {} begin within the training lengths: their scores are not of longer inputs "
+           "Not all test lengths of {} exceed the training lengths: their scores are not of longer inputs "
            "alone.",
            counted(runs.size(), "run"));
 }
@@ -328,7 +328,7 @@ std::vector<Note> score_data_notes(const ResultTable& table, const ScoreTableOpt
       "{}, means over test lengths; n finished runs of a cell, which "
       "may differ in seed, data seed and learning rate; spread: {}, of two runs or more; difference: "
       "score minus paper; trained_runs: how many of these runs reached a training accuracy {:.0f} points "
-      "above the best predictor without an input; training_accuracy: of the run with the highest score, "
+      "above the best predictor without an input; training_accuracy: of the best run, "
       "over the last tenth of its steps, at the training lengths.",
       score_units(table, "fractions, 0 to 1"), spread_phrase(options.aggregate), 100 * kTrainedMargin);
   append_waiting_note(notes, table);

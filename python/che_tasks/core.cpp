@@ -7,6 +7,7 @@
 
 #include "core/error.h"
 #include "core/version.h"
+#include "experiments/plan/evaluation_config.h"
 #include "python/che_tasks/bindings.h"
 #include "tasks/declared/task_definition.h"
 #include "tasks/suite.h"
@@ -36,7 +37,9 @@ void check_count(const char* what, std::int64_t count) {
 }
 
 std::uint64_t seed_of(const char* what, std::int64_t seed) {
-  if (seed < 0) throw Error(fmt::format("{}: {} is out of range; allowed: 0 or more", what, seed));
+  if (seed < 0 || seed > kMaxSeed) {
+    throw Error(fmt::format("{}: {} is out of range; allowed: 0 to {}", what, seed, kMaxSeed));
+  }
   return static_cast<std::uint64_t>(seed);
 }
 

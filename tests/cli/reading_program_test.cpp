@@ -78,6 +78,30 @@ TEST_F(ReadingProgram, EveryCommandChoosesRunsAlike) {
 }
 
 // `che time` divides it by all rows, once the config asks for those that `evaluate` added.
+// Equal numbers of repetitions that cells do not share are no pairs.
+TEST_F(ProgramTest, CheckPromisesNoTestOfRepetitionsThatDiffer) {
+  const std::string apart = "exclude: [{task: even_pairs, seed: 0}, {task: reverse_string, seed: 1}]\n";
+  expect_contains(output_of({"check", small_config(apart), "axes.seed=0:2"}),
+                  {"\n2 repetitions per cell: `che compare` pairs those"});
+}
+
+// Retraining follows the settings of execution.
+TEST_F(ReadingProgram, ACompleteRunKeepsTheExecutionThatComputedIt) {
+  output_of({"run", small_config(), "-o", results(), "axes.encoding=[rope, dape_kerple]",
+             "execution.micro_batch=2", "evaluation.at_steps=[5]"});
+  const auto configs = contents(results(), "config.yaml");
+  EXPECT_EQ(4U, configs.size());
+  for (const auto& [path, config] : configs) {
+    expect_contains(config, {"at_steps: [5]"});
+    EXPECT_EQ(config.npos, config.find("micro_batch: 2")) << path;
+  }
+}
+
+TEST_F(ReadingProgram, StepsOfLengthsHaveABound) {
+  expect_refusal(che({"evaluate", results(), "--lengths", "20:30:9223372036854775807"}),
+                 {"--lengths 20:30:9223372036854775807", "with a step up to 1000000"});
+}
+
 TEST_F(ReadingProgram, EvaluateAddsItsTimeToThatOfTheRun) {
   const auto seconds = [&] {
     double sum = 0;

@@ -211,7 +211,7 @@ TEST_F(ScoreTable, SaysWhereScoredLengthsAreWithinTraining) {
   ResultTable results = make_table(open_runs(scratch_.path()));
   const auto says = [&] {
     return contains(format_table(score_table(results), "md"),
-                    "Test lengths of 1 run begin within the training");
+                    "Not all test lengths of 1 run exceed the training lengths");
   };
   EXPECT_FALSE(says());
   results.runs[0].config.evaluation.first_length = 30;

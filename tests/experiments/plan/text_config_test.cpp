@@ -69,13 +69,18 @@ TEST(TextConfig, AFolderIsStoredByItsPathAndNeverTakenForAShippedCorpus) {
   };
   copy_to("austen", "\"train\": 4,\n    \"validation\": 1", "\"train\": 3,\n    \"validation\": 2");
   copy_to("mine", "\"austen\"", "\"mine\"");
+  std::filesystem::create_directory(scratch.path() / "a\tb");
+  copy_to("a\tb/mine", "\"austen\"", "\"mine\"");
   const std::filesystem::path before = std::filesystem::current_path();
   std::filesystem::current_path(scratch.path());
   const std::string shadowed = error_of(with("  text: austen\n"), {});
   const RunConfig austen = text_run("  text: ./austen\n");
   const RunConfig mine = text_run("  text: mine\n");
+  std::filesystem::current_path("a\tb");
+  const std::string odd = error_of(with("  text: ./mine\n"), {});
   std::filesystem::current_path(before);
   expect_contains(shadowed, {"austen is a corpus that comes with che", "./austen"});
+  expect_contains(odd, {"of a corpus; allowed: printable characters in UTF-8"});
   EXPECT_EQ(austen.text.corpus, (scratch.path() / "austen").string());
   EXPECT_EQ(mine.text.corpus, (scratch.path() / "mine").string());
 }
