@@ -30,7 +30,7 @@ struct CheckOptions {
 
 // Says how many runs are tested at lengths that do not exceed those of training; empty if none is.
 std::string tested_lengths_text(const std::vector<RunConfig>& runs) {
-  const std::ptrdiff_t count = std::ranges::count_if(runs, is_tested_below_training_end);
+  const std::ptrdiff_t count = std::ranges::count_if(runs, is_tested_within_training);
   if (count == 0) return "";
   return fmt::format(
       "not all test lengths of {} of {} exceed the training lengths: their scores are not of longer inputs "
@@ -50,17 +50,24 @@ std::string shared_data_text(const std::vector<RunConfig>& runs) {
   return "repetitions share batches and random positions, which data_seed draws\n";
 }
 
-// Whether all cells have the same draws, each at every learning rate: then any two of them share all.
-bool share_repetitions(const std::vector<RunConfig>& runs, std::size_t draws) {
-  std::map<std::string, std::set<Repetition>> of_cells;
-  std::set<double> rates;
+// Whether the cells of each task have the same draws, each at the same learning rates: any two share all
+// then.
+bool share_repetitions(const std::vector<RunConfig>& runs) {
+  std::map<TaskLabel, std::map<std::string, std::set<Repetition>>> of_tasks;
   for (const RunConfig& run : runs) {
-    of_cells[cell_id(run)].emplace(draw_of(run), run.learning_rate);
-    rates.insert(run.learning_rate);
+    of_tasks[run.row_label()][cell_id(run)].emplace(draw_of(run), run.learning_rate);
   }
-  const std::set<Repetition>& first = of_cells.begin()->second;
-  return first.size() == draws * rates.size() &&
-         std::ranges::all_of(of_cells, [&](const auto& cell) { return cell.second == first; });
+  return std::ranges::all_of(of_tasks, [](const auto& task) {
+    const std::set<Repetition>& first = task.second.begin()->second;
+    std::set<Draw> draws;
+    std::set<double> rates;
+    for (const auto& [draw, rate] : first) {
+      draws.insert(draw);
+      rates.insert(rate);
+    }
+    return first.size() == draws.size() * rates.size() &&
+           std::ranges::all_of(task.second, [&](const auto& cell) { return cell.second == first; });
+  });
 }
 
 // Says how small a p-value `che compare` can find with this number of repetitions. Runs of a cell
@@ -81,7 +88,7 @@ std::string comparison_limit(const std::vector<RunConfig>& runs) {
            "each a seed and a data_seed of its own, or all of them one data_seed";
   }
   if (most == 1) return "one repetition per cell: `che compare` has no test of a difference";
-  if (fewest < most || !share_repetitions(runs, most)) {
+  if (fewest < most || !share_repetitions(runs)) {
     return fmt::format(
         "{}{} repetitions per cell: `che compare` pairs those that two cells share, at the same learning "
         "rates, and says how small its p-value can be",

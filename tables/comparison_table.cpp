@@ -160,7 +160,8 @@ void append_method_notes(std::vector<Note>& notes, const std::vector<Comparison>
   }
   if (lacks_test) {
     add_note(notes, NoteKind::kReading, "A test needs two seeds or more{}{}.",
-             has_groups ? " on both sides" : "", has_huge ? ", and scores that are all below 1e150" : "");
+             has_groups ? " on both sides" : "",
+             has_huge ? fmt::format(", and scores that are all below {:g}", kHugeScore) : "");
   }
   append_shared_seeds_note(notes, share_seeds);
   if (tests > 0) {

@@ -27,8 +27,10 @@ void TextConfig::read_card(std::string_view name_or_folder) {
   }
   corpus = is_shipped ? card.name : folder.string();
   if (one_line(corpus, kWholeText) != corpus) {
-    throw Error(fmt::format("the path {} of a corpus; allowed: printable characters in UTF-8",
-                            one_line(corpus, kWholeText)));
+    throw Error(
+        fmt::format("the path {} of a corpus has characters that no config holds; allowed: UTF-8 without "
+                    "tabs, line breaks and control characters",
+                    one_line(corpus, kWholeText)));
   }
   name = card.name;
   hash = card.hash();

@@ -193,7 +193,7 @@ CellLabels label_cells(const std::vector<RunConfig>& configs, const std::vector<
   for (std::size_t i = 0; i < configs.size(); ++i) {
     CellKey& key = labels.of.emplace_back(
         CellKey{.task = configs[i].row_label(), .encoding = configs[i].column_label()});
-    if (ambiguous.contains(key.task.name)) key.task = configs[i].task.own_label();
+    if (!configs[i].has_text() && ambiguous.contains(key.task.name)) key.task = configs[i].task.own_label();
     rows[key.task].push_back(i);
   }
   std::set<std::string> dividing;

@@ -376,7 +376,7 @@ std::string RunConfig::foreign_name() const {
   return is_foreign() ? model.all_options().as<ForeignOptions>().name : "";
 }
 
-bool is_tested_below_training_end(const RunConfig& config) {
+bool is_tested_within_training(const RunConfig& config) {
   // A text is tested at the training length on purpose.
   return !config.has_text() && config.evaluation.lengths().front() <= config.training.last_length;
 }

@@ -119,7 +119,7 @@ std::ptrdiff_t setting_rank(const Setting& setting);
 RunConfig with_settings(const RunConfig& run, const std::vector<std::string>& settings);
 
 // Whether a run is tested at a length that is not beyond those that it is trained on.
-bool is_tested_below_training_end(const RunConfig& config);
+bool is_tested_within_training(const RunConfig& config);
 
 // Says why a model outside che cannot be called so. A name is 1 to 60 letters, digits, '_', '-' and '.', and
 // does not start with '.' or '-'. It is no encoding of che, because it stands next to these in tables. Empty

@@ -341,7 +341,8 @@ Comparison compare_columns(const ResultTable& table, const EncodingLabel& first,
     throw Error(fmt::format(
         "{} and {} have no finished runs of one task, seed, data seed, evaluation seed and learning rate; {}",
         one, other,
-        unfinished == 0 ? "run both with the same, or let --select choose a learning rate of each"
+        unfinished == 0 ? std::string("run both with the same") +
+                              (table.select ? "" : ", or let --select choose a learning rate of each")
                         : fmt::format("{} {} not finished; `che run` with the config goes on",
                                       counted(unfinished, "run"), unfinished == 1 ? "is" : "are")));
   }

@@ -86,7 +86,7 @@ struct TableCell {
   std::vector<std::size_t> finished;   // Indices of the runs with a score, in ResultTable::runs.
   std::vector<std::size_t> missing;    // Indices of the runs without a score.
   std::optional<ScoreSummary> scores;  // Present with a finished run.
-  std::size_t best = 0;                // Index of the best run; of tied ones, one that may have trained.
+  std::size_t best = 0;                // Index of the best run; one that trained, or may have, wins a tie.
   // Numbers of finished runs that trained and that did not (see TrainingOutcome). Some may be in neither.
   std::size_t trained = 0;
   std::size_t untrained = 0;

@@ -18,7 +18,7 @@
 namespace che {
 
 // The runs of an experiment that have a checkpoint, as the first question finds them. Whoever asks for many
-// runs keeps one of these, which reads a config once. Several threads may ask, and one of them reads.
+// runs keeps one of these, which reads a config once. Several threads may ask, and one at a time reads.
 class StoredRuns {
  public:
   StoredRuns() : entries_(std::in_place) {}  // There are none.

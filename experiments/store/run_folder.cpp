@@ -127,9 +127,11 @@ RunFolder RunFolder::at(const fs::path& experiment, const RunConfig& config, con
     folder.config_is_stored_ = *text == stored_config_text(folder.config_);
     folder.stored_execution_ = stored.config.execution;
     folder.stored_tensorboard_ = stored.config.log.tensorboard;
-    RunFolder computed_alike = folder;
-    computed_alike.keep_execution();
-    folder.execution_alone_differs_ = *text == stored_config_text(computed_alike.config_);
+    if (!folder.config_is_stored_) {
+      RunFolder computed_alike = folder;
+      computed_alike.keep_execution();
+      folder.execution_alone_differs_ = *text == stored_config_text(computed_alike.config_);
+    }
   } catch (const Error& damage) {
     if (damage.kind() == ErrorKind::kRuntime) throw;
     folder.config_is_damaged_ = true;
@@ -142,7 +144,7 @@ void RunFolder::keep_execution() {
   if (!stored_execution_) return;
   config_.execution = *stored_execution_;
   config_.log.tensorboard = stored_tensorboard_;
-  config_is_stored_ = execution_alone_differs_;
+  config_is_stored_ = config_is_stored_ || execution_alone_differs_;
 }
 
 void RunFolder::store_config() const {

@@ -90,7 +90,7 @@ class RunFolder {
   // Writes config.yaml unless it is there as it should be; sets a damaged one aside. The caller holds the
   // experiment's lock. Throws Error as create_writable_folder does, and (runtime) when the disk refuses.
   void store_config() const;
-  // Gives a config the stored one's settings of execution and log.tensorboard: what computed the results.
+  // Takes over the stored config's execution and log.tensorboard, which computed the results.
   void keep_execution();
   // Throw Error (runtime) when the disk refuses. Without rows there is no file.
   void write_metrics(const std::vector<MetricsRow>& rows) const;
@@ -112,7 +112,7 @@ class RunFolder {
   std::filesystem::path path_;
   RunConfig config_;
   bool config_is_stored_ = false;
-  bool execution_alone_differs_ = false;  // Or log.tensorboard too.
+  bool execution_alone_differs_ = false;  // log.tensorboard may differ, too.
   std::optional<ExecutionConfig> stored_execution_;
   bool stored_tensorboard_ = false;
   bool config_is_damaged_ = false;

@@ -241,7 +241,7 @@ def powers_of_two(low: float, high: float) -> list[float]:
 def marks_of(lengths: Sequence[float]) -> list[float]:
   """Returns the lengths, which ascend, or powers of two where two lengths would stand too close.
 
-  The scale is logarithmic and has room for nine marks, or for seven of many digits.
+  The scale is logarithmic and has room for nine lengths, or for seven powers of two, which may have more digits.
   """
   closest = math.log2(lengths[-1] / lengths[0]) / 8.5
   if all(math.log2(high / low) >= closest for low, high in zip(lengths, lengths[1:])):

@@ -57,12 +57,13 @@ def test_sets(
 ) -> TestSets:
   """Test samples of your choice; `samples`, per length, is a multiple of 64.
 
-  Raises ValueError for an unknown task or option, for other lengths, and for another number of samples.
+  Raises ValueError for an unknown task or option, for lengths that are no whole numbers, and for another number of
+  samples.
   """
   try:
     whole = set(map(operator.index, lengths))
   except TypeError as error:
-    raise ValueError(f"lengths: got {lengths!r}; allowed: whole numbers") from error
+    raise ValueError(f"lengths: got {lengths!r}; allowed: a list of whole numbers") from error
   return TestSets(bound(task, options), sorted(whole), samples, seed)
 
 

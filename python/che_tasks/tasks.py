@@ -79,7 +79,7 @@ def load_task(task: str) -> Task:
 def sample(task: str, length: int, count: int = 10, seed: int = 0, options: Options = None) -> Batch:
   """Draws `count` samples, the same as `che sample TASK --length LENGTH --seed SEED`.
 
-  Raises ValueError for an unknown task or option, a length outside 1 .. 1,000,000, a count below 1 and a seed outside
+  Raises ValueError for an unknown task or option, a length outside 1 .. 1,000,000, a count below 1, or a seed outside
   0 .. 2^53.
   """
   return Batch(length, *bound(task, options).sample(length, count, seed))

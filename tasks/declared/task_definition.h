@@ -83,8 +83,7 @@ struct TaskDefinition {
   std::string canonical() const;
 };
 
-// Returns the first 16 hexadecimal digits of the canonical text's SHA-256. Nobody finds another text with
-// them.
+// Returns the first 16 hexadecimal digits of the canonical text's SHA-256.
 std::string definition_digest(std::string_view canonical);
 
 // Whether a word of a command line names a file and not a registered task: it ends in .yaml or .yml.

@@ -77,12 +77,16 @@ TEST_F(ReadingProgram, EveryCommandChoosesRunsAlike) {
   EXPECT_FALSE(contains(read_file(file("figures/figure-data/map.csv")), "reverse_string"));
 }
 
-// `che time` divides it by all rows, once the config asks for those that `evaluate` added.
-// Equal numbers of repetitions that cells do not share are no pairs.
+// Equal numbers of repetitions that the cells of a task do not share are no pairs.
 TEST_F(ProgramTest, CheckPromisesNoTestOfRepetitionsThatDiffer) {
-  const std::string apart = "exclude: [{task: even_pairs, seed: 0}, {task: reverse_string, seed: 1}]\n";
-  expect_contains(output_of({"check", small_config(apart), "axes.seed=0:2"}),
+  const auto check = [&](const std::string& one, const std::string& other) {
+    const std::string apart = "exclude: [{" + one + ", seed: 0}, {" + other + ", seed: 1}]\n";
+    return output_of({"check", small_config(apart), "axes.encoding=[rope, dape_kerple]", "axes.seed=0:2"});
+  };
+  expect_contains(check("encoding: rope", "encoding: dape_kerple"),
                   {"\n2 repetitions per cell: `che compare` pairs those"});
+  expect_contains(check("task: even_pairs", "task: reverse_string"),
+                  {"\n2 repetitions per cell: the smallest p-value"});
 }
 
 // Retraining follows the settings of execution.
@@ -102,6 +106,7 @@ TEST_F(ReadingProgram, StepsOfLengthsHaveABound) {
                  {"--lengths 20:30:9223372036854775807", "with a step up to 1000000"});
 }
 
+// `che time` divides it by all rows, once the config asks for those that `evaluate` added.
 TEST_F(ReadingProgram, EvaluateAddsItsTimeToThatOfTheRun) {
   const auto seconds = [&] {
     double sum = 0;

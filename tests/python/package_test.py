@@ -154,7 +154,7 @@ class Predictions(unittest.TestCase):
     self.assertEqual(score.accuracy, {50: 1, 75: 1})
 
   def test_scores_name_options_and_definitions(self):
-    with self.assertRaisesRegex(ValueError, "lengths: got \\[20.5\\]; allowed: whole numbers"):
+    with self.assertRaisesRegex(ValueError, "lengths: got \\[20.5\\]; allowed: a list of whole numbers"):
       che_tasks.test_sets("odds_first", [20.5])
     for sets, options, printed in (
       (

@@ -80,7 +80,7 @@ TEST(TextConfig, AFolderIsStoredByItsPathAndNeverTakenForAShippedCorpus) {
   const std::string odd = error_of(with("  text: ./mine\n"), {});
   std::filesystem::current_path(before);
   expect_contains(shadowed, {"austen is a corpus that comes with che", "./austen"});
-  expect_contains(odd, {"of a corpus; allowed: printable characters in UTF-8"});
+  expect_contains(odd, {"of a corpus has characters that no config holds; allowed: UTF-8"});
   EXPECT_EQ(austen.text.corpus, (scratch.path() / "austen").string());
   EXPECT_EQ(mine.text.corpus, (scratch.path() / "mine").string());
 }
