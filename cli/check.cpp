@@ -50,8 +50,8 @@ std::string shared_data_text(const std::vector<RunConfig>& runs) {
   return "repetitions share batches and random positions, which data_seed draws\n";
 }
 
-// Whether the cells of each task have the same draws, each at the same learning rates: any two share all
-// then.
+// Returns whether the cells of each task have the same draws, each at the same learning rates. Any two cells
+// of a task then share all repetitions.
 bool share_repetitions(const std::vector<RunConfig>& runs) {
   std::map<TaskLabel, std::map<std::string, std::set<Repetition>>> of_tasks;
   for (const RunConfig& run : runs) {

@@ -39,7 +39,7 @@ void set_up_process() {
     throw Error("the working directory cannot be used: it has been deleted; change to another one");
   }
   struct sigaction action {};
-  // Where whoever starts this program ignores SIGCHLD, the system forgets how the workers ended.
+  // The system forgets how workers ended if the program inherits that SIGCHLD is ignored.
   action.sa_handler = SIG_DFL;
   sigaction(SIGCHLD, &action, nullptr);
   // Programs that are started inherit ignored signals, but no handlers.
